@@ -37,7 +37,11 @@ static int read_rows(struct rows *r, struct pd_store *s, struct pd_err *e)
 		r->pages = pd_grow(r->pages, r->n, &r->cap, sizeof *r->pages);
 		r->at = pd_grow(r->at, r->n, &r->cap_at, sizeof *r->at);
 		r->at[r->n] = r->text.n;
-		status = pd_store_page_take(&r->pages[r->n], in.fields, s->m.bits, &s->sketch, &r->text, e);
+		struct pd_row row;
+		memcpy(row.f, in.fields, sizeof row.f);
+		status = pd_row_parse(&row, &s->sketch, e);
+		if (!status)
+			status = pd_store_page_take(&r->pages[r->n], &row, &s->sketch, &r->text, e);
 		if (status)
 			return status;
 		r->n++;

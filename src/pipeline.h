@@ -11,6 +11,7 @@
 #include "page/blocks.h"
 #include "read/page.h"
 #include "read/reader.h"
+#include "row/fields.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"
@@ -74,7 +75,7 @@ struct pd_tables {
 	bool keyed;			     /* … which is then true */
 	struct pd_buf must;		     /* the parameters that must match between files, "k=v k=v" */
 	struct pd_buf recorded;		     /* the parameters that are only recorded */
-	char params[9];			     /* 8 hex digits of `must` */
+	char params[PD_PARAMS_HASH];	     /* 8 hex digits of `must` */
 	bool fingerprints;		     /* pages get a fingerprint; otherwise only methods sign */
 	struct pd_methods methods;	     /* in addition to the fingerprint, each with a column */
 	struct pd_stopwords *function_words; /* words that are never keywords of methods, if words.stopwords is

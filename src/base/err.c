@@ -25,6 +25,18 @@ int pd_fail(struct pd_err *e, int status, const char *fmt, ...)
 	return status;
 }
 
+int pd_fail_at(struct pd_err *e, const char *fmt, ...)
+{
+	struct pd_err why = *e;
+	va_list args;
+	va_start(args, fmt);
+	set(e, why.status, fmt, args);
+	va_end(args);
+	size_t n = strlen(e->text);
+	snprintf(e->text + n, sizeof e->text - n, ": %.400s", why.text);
+	return why.status;
+}
+
 int pd_fail_errno(struct pd_err *e, const char *fmt, ...)
 {
 	int saved = errno;

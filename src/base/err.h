@@ -38,6 +38,8 @@ struct pd_err {
 
 /* Fills `e` (may be NULL) and returns `status`. */
 int pd_fail(struct pd_err *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Put the place of an error before its message; returns its status. */
+int pd_fail_at(struct pd_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Like pd_fail, with ": " and strerror(errno) after the text; returns PD_ERR_SYSTEM.  A lack of memory also
  * fails the call (base/alloc.h), because a caller must not mistake it for a problem of the file. */
 int pd_fail_errno(struct pd_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

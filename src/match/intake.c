@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of rows -> rows in memory.  All sources of rows share one intake: key and host or language into memory, sketch
- * and line into the spool.  The sketch is stored before its row's line, from where pairs are verified with it: sketches
- * use disk, not memory.
+ * Files of rows -> rows in memory: key and host or language into memory, sketch and line into the spool.  The sketch is
+ * stored before its row's line, from where pairs are verified with it: sketches use disk, not memory.
  *
  *	[words of the sketch, as in memory][one byte: its kind, 0: none][the row's line ... \n]
  *	                                                                ^ at[row]
+ *
+ * All rows come in batches.  A file of text that can be read anywhere is parsed in pieces, by threads; a piece is a batch
+ * if its rows have the properties of the rows before.  Otherwise its lines are read one by one, as those of a pipe are:
+ * headers, comments, unreadable rows, and rows that change the properties.  Each row is then a batch of its own, and so is
+ * a row of a key file.
  *
  * Only sketches of one kind are compared: the kind of most rows, in a tie the larger one, for any order of the
  * files.  Rows without a header are assumed to have the default kind.
@@ -25,61 +29,145 @@
 #include "row/fields.h"
 #include "row/parquet.h"
 
-/* --- plain rows ---
- *
- * Rows of text files, parsed by threads in pieces, if they are plain: rows like the ones before.  The line reader
- * handles all other lines (headers, comments, unreadable rows).  Rows stay in the file, or are made in the form of
- * the spool, by the same functions for both readers. */
+/* --- batches of rows --- */
 
-/* The common properties of plain rows. */
-struct plain_rows {
-	const char *path;
-	int fd;
-	int column[PD_FP_COLUMNS]; /* index in the file; -1: it has none */
-	size_t least;		   /* columns of a row */
-	int bits;		   /* of fingerprints */
-	char params[16];
-	struct pd_sketch_options sketch; /* the kind that is compared or counted; minima 0: none */
-	bool spooled;			 /* rows are made in the form of the spool; otherwise they stay in the file */
-	int kind;			 /* of these sketches, as the spool names it */
-	bool ascending;			 /* rows that do not come in the order of their ids are not plain, */
-	bool prints_alone;		 /* and rows with only a sketch or a text digest are not */
+/* How rows are stored. */
+struct batch_form {
+	bool spooled;			 /* with their data, in the form of the spool; otherwise only their keys */
+	int kind;			 /* of their sketches, as the spool names it */
+	struct pd_sketch_options sketch; /* … minima 0: unknown */
+	int n_values;			 /* values of methods after their columns */
 };
 
-/* Rows that begin in a stretch of the file, as they were parsed. */
-struct plain_piece {
-	bool failed;	   /* the file could not be read */
-	bool plain;	   /* otherwise only `from` and `to` below are filled */
-	bool ascends;	   /* ids, from row to row */
-	uint64_t from, to; /* bytes of the file: complete lines */
-	size_t lines, rows, fingerprints, digests;
-	uint64_t sketched, others;	      /* rows with a sketch of that kind, and of others */
-	const uint64_t *fingerprint, *digest; /* keys */
-	const uint32_t *at;		      /* by row: where its columns begin, in the file from `from` on, or in `spooled` */
-	const uint8_t *kind;		      /* by row: PLAIN_… */
-	struct pd_span first, last;	      /* ids */
+enum { PRINT, DIGEST, NO_KEY }; /* kinds of keys; with the first two, the number of a set of rows */
+
+struct row_batch {
+	size_t rows, fingerprints, digests;
+	uint64_t sketched, others;  /* rows with a sketch of the form's kind, and of others */
+	bool ascends;		    /* ids, from row to row */
+	struct pd_span first, last; /* ids */
+	const uint64_t *keys;	    /* of rows that have one */
+	const uint32_t *at;	    /* by row: start of its columns, in the file or in `spooled` */
+	const uint8_t *kind;	    /* by row: PRINT, … */
 	struct pd_span spooled;
 };
 
-enum { PLAIN_NONE, PLAIN_PRINT, PLAIN_DIGEST };
+/* Memory of a batch at work. */
+struct batch_maker {
+	struct row_batch b;
+	struct pd_buf keys, at, kind;
+	struct pd_buf *spooled; /* which begins at `begin` */
+	size_t begin;
+};
+
+static void begin_batch(struct batch_maker *m, struct pd_buf *spooled)
+{
+	m->b = (struct row_batch){ .ascends = true };
+	pd_buf_clear(&m->keys);
+	pd_buf_clear(&m->at);
+	pd_buf_clear(&m->kind);
+	m->spooled = spooled;
+	m->begin = spooled->n;
+}
+
+/* Add a row without its data; `key`: NULL: none. */
+static void add_to_batch(struct batch_maker *m, struct pd_span id, int kind, const uint64_t *key, size_t words, size_t at)
+{
+	struct row_batch *b = &m->b;
+	uint32_t start = (uint32_t)at;
+	if (b->rows)
+		b->ascends = b->ascends && pd_page_id_cmp(b->last, id) < 0;
+	else
+		b->first = id;
+	b->last = id;
+	if (kind != NO_KEY)
+		pd_buf_add(&m->keys, key, words * sizeof *key);
+	b->fingerprints += kind == PRINT;
+	b->digests += kind == DIGEST;
+	pd_buf_add(&m->at, &start, sizeof start);
+	pd_buf_add_c(&m->kind, (char)kind);
+	b->rows++;
+}
+
+/* Append the data of a row in the spool that precedes its columns (above).  Return the start of the columns. */
+static size_t add_head(struct batch_maker *m, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind)
+{
+	uint64_t content = pd_tsv_has(content_digest) ? pd_hash64(content_digest.p, content_digest.n) | 1 : 0;
+	if (kind)
+		pd_buf_add(m->spooled, sketch, words * sizeof *sketch);
+	pd_buf_add(m->spooled, &content, sizeof content);
+	pd_buf_add_c(m->spooled, (char)kind);
+	return m->spooled->n - m->begin;
+}
+
+/* `at`: the start of the row's line, unless rows are spooled. */
+static void add_row(struct batch_maker *m, const struct batch_form *form, const struct pd_row *row, const struct pd_span *values,
+		    size_t at)
+{
+	m->b.sketched += row->sketch.present;
+	m->b.others += row->other_sketch;
+	if (form->spooled) {
+		at = add_head(m, row->sketch.w, (size_t)pd_sketch_words(&form->sketch), row->f[PD_FP_CONTENT_DIGEST],
+			      row->sketch.present ? form->kind : 0);
+		pd_tsv_join(m->spooled, row->f, pd_row_kept, PD_ROW_FIELDS);
+		for (int i = 0; i < form->n_values; i++) {
+			pd_buf_add_c(m->spooled, '\t');
+			pd_buf_add_span(m->spooled, values[i]);
+		}
+		pd_buf_add_c(m->spooled, '\n');
+	}
+	add_to_batch(m, row->f[PD_FP_ID],
+		     row->has_fingerprint ? PRINT
+		     : row->has_digest	  ? DIGEST
+					  : NO_KEY,
+		     row->key.w, row->has_fingerprint ? (size_t)row->bits / 64 : 2, at);
+}
+
+static const struct row_batch *end_batch(struct batch_maker *m)
+{
+	m->b.keys = (const uint64_t *)m->keys.p;
+	m->b.at = (const uint32_t *)m->at.p;
+	m->b.kind = (const uint8_t *)m->kind.p;
+	m->b.spooled = pd_span(m->spooled->p + m->begin, m->spooled->n - m->begin);
+	return &m->b;
+}
+
+static void release_batch(struct batch_maker *m)
+{
+	pd_buf_release(&m->keys);
+	pd_buf_release(&m->at);
+	pd_buf_release(&m->kind);
+}
+
+/* --- pieces of text, parsed by threads --- */
+
+/* The common properties of the rows of plain pieces. */
+struct plain_rows {
+	const char *path;
+	int fd;
+	int column[PD_FP_COLUMNS + PD_METHODS_MAX]; /* index in the file, of fp's columns and of values; -1: it has none */
+	size_t least;				    /* columns of a row */
+	int bits;				    /* of fingerprints */
+	char params[PD_PARAMS_HASH];
+	struct batch_form form;
+};
+
+/* Lines that begin in a stretch of the file. */
+struct plain_piece {
+	bool failed;	   /* the file could not be read */
+	bool plain;	   /* otherwise only `from` and `to` below are filled */
+	uint64_t from, to; /* bytes of the file: complete lines */
+	size_t lines;
+	struct row_batch b; /* its rows */
+};
 
 /* A thread's memory. */
 struct plain_worker {
 	const struct plain_rows *plain;
 	uint64_t from, to; /* lines that begin here are parsed */
-	struct pd_buf text, fingerprint, digest, at, kind;
-	struct pd_buf *out; /* at work */
+	struct pd_buf text;
+	struct batch_maker batch;
 };
-
-/* Append the data of a row in the spool that precedes its columns (above). */
-static void add_spooled_head(struct pd_buf *out, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind)
-{
-	uint64_t content = pd_tsv_has(content_digest) ? pd_hash64(content_digest.p, content_digest.n) | 1 : 0;
-	if (kind)
-		pd_buf_add(out, sketch, words * sizeof *sketch);
-	pd_buf_add(out, &content, sizeof content);
-	pd_buf_add_c(out, (char)kind);
-}
 
 enum { MORE = 64 * 1024 };
 
@@ -111,115 +199,81 @@ static bool read_lines(struct plain_worker *w, size_t *skip)
 }
 
 /* `at`: the start of the line.  False: it is not plain. */
-static bool parse_row(struct plain_worker *w, struct pd_span line, uint32_t at, struct plain_piece *out)
+static bool parse_row(struct plain_worker *w, struct pd_span line, size_t at)
 {
 	const struct plain_rows *p = w->plain;
-	struct pd_span of_file[PD_TABLE_COLUMNS_MAX], *f;
+	struct pd_span of_file[PD_TABLE_COLUMNS_MAX], values[PD_METHODS_MAX];
 	size_t n = pd_tsv_fields(line, of_file, PD_TABLE_COLUMNS_MAX);
 	struct pd_row row;
 	struct pd_err why;
-	uint8_t kind = PLAIN_NONE;
-	f = row.f;
 	for (int c = 0; c < PD_FP_COLUMNS; c++)
-		f[c] = p->column[c] >= 0 && (size_t)p->column[c] < n ? of_file[p->column[c]] : pd_span(NULL, 0);
-	struct pd_span params = f[PD_FP_PARAMS], id = f[PD_FP_ID];
-	if (n < p->least || pd_row_parse(&row, &p->sketch, &why) || (row.has_fingerprint && row.bits != p->bits) ||
-	    (pd_tsv_has(params) && params.n < sizeof p->params && !pd_span_is(params, p->params)))
-		return false;
-	bool sketched = row.sketch.present || row.other_sketch;
-	if (p->prints_alone && (sketched || row.has_digest))
-		return false;
-	if (sketched) /* sketches of another kind are only counted */
-		++*(row.other_sketch ? &out->others : &out->sketched);
-	if (!out->rows)
-		out->first = id;
-	else
-		out->ascends = out->ascends && pd_page_id_cmp(out->last, id) < 0;
-	out->last = id;
-	if (p->ascending && !out->ascends)
-		return false;
-	if (row.has_fingerprint) {
-		kind = PLAIN_PRINT;
-		pd_buf_add(&w->fingerprint, row.key.w, (size_t)row.bits / 8);
-		out->fingerprints++;
-	} else if (row.has_digest) {
-		kind = PLAIN_DIGEST;
-		pd_buf_add(&w->digest, row.key.w, 16);
-		out->digests++;
+		row.f[c] = p->column[c] >= 0 && (size_t)p->column[c] < n ? of_file[p->column[c]] : pd_span(NULL, 0);
+	for (int i = 0; i < p->form.n_values; i++) {
+		int c = p->column[PD_FP_COLUMNS + i];
+		if (c < 0 || (size_t)c >= n || !of_file[c].n)
+			return false;
+		values[i] = of_file[c];
 	}
-	if (p->spooled) {
-		add_spooled_head(w->out, row.sketch.w, (size_t)pd_sketch_words(&p->sketch), f[PD_FP_CONTENT_DIGEST],
-				 row.sketch.present ? p->kind : 0);
-		at = (uint32_t)(w->out->n - sizeof *out);
-		pd_tsv_join(w->out, f, pd_row_kept, PD_ROW_FIELDS);
-		pd_buf_add_c(w->out, '\n');
-	}
-	pd_buf_add(&w->at, &at, sizeof at);
-	pd_buf_add_c(&w->kind, (char)kind);
-	out->rows++;
+	struct pd_span params = row.f[PD_FP_PARAMS];
+	if (n < p->least || pd_row_parse(&row, &p->form.sketch, &why) || (row.has_fingerprint && row.bits != p->bits) ||
+	    (pd_tsv_has(params) && !pd_span_is(params, p->params)))
+		return false;
+	add_row(&w->batch, &p->form, &row, values, at);
 	return true;
 }
-
-/* The parsed piece, in sequence: its header; rows in the form of the spool, padded to a multiple of eight; keys;
- * positions; kinds; two ids. */
 
 static size_t padded(size_t n)
 {
 	return (n + 7) / 8 * 8;
 }
 
-/* Parse the lines of a worker, and pack them into `out`; unpack_plain returns the packed data, which stays there. */
+/* Parse the lines of a worker into `out`: the piece, its rows in the form of the spool, padded to a multiple of eight; keys;
+ * positions; kinds; two ids.  unpack_plain returns the piece, whose data stays there. */
 static void parse_plain(void *worker, struct pd_buf *out)
 {
 	static const char zeros[8];
 	struct plain_worker *w = worker;
-	struct plain_piece piece = { .ascends = true };
+	struct batch_maker *m = &w->batch;
+	struct plain_piece piece = { .failed = false };
 	size_t skip;
-	pd_buf_clear(&w->fingerprint);
-	pd_buf_clear(&w->digest);
-	pd_buf_clear(&w->at);
-	pd_buf_clear(&w->kind);
-	w->out = out;
 	pd_buf_add(out, &piece, sizeof piece);
+	begin_batch(m, out);
 	piece.failed = !read_lines(w, &skip);
 	struct pd_span text = pd_span(w->text.p + skip, w->text.n - skip);
 	piece.from = w->from - (w->from > 0) + skip;
 	piece.to = piece.from + text.n;
 	piece.plain = !piece.failed && text.n && !memchr(text.p, 0, text.n);
 	for (struct pd_span rest = text, line; piece.plain && rest.n; piece.lines++) {
-		uint32_t at = (uint32_t)(rest.p - text.p);
+		size_t at = (size_t)(rest.p - text.p);
 		pd_span_split(&rest, '\n', &line);
-		piece.plain = line.n && line.p[0] != '#' && line.p[line.n - 1] != '\r' && parse_row(w, line, at, &piece);
+		piece.plain = line.n && line.p[0] != '#' && line.p[line.n - 1] != '\r' && parse_row(w, line, at);
 	}
-	piece.spooled.n = out->n - sizeof piece;
+	piece.b = *end_batch(m);
 	memcpy(out->p, &piece, sizeof piece);
 	if (!piece.plain)
 		return;
-	pd_buf_add(out, zeros, padded(piece.spooled.n) - piece.spooled.n);
-	pd_buf_add(out, w->fingerprint.p, w->fingerprint.n);
-	pd_buf_add(out, w->digest.p, w->digest.n);
-	pd_buf_add(out, w->at.p, w->at.n);
-	pd_buf_add(out, w->kind.p, w->kind.n);
-	pd_buf_add_span(out, piece.first);
-	pd_buf_add_span(out, piece.last);
+	pd_buf_add(out, zeros, padded(piece.b.spooled.n) - piece.b.spooled.n);
+	pd_buf_add(out, m->keys.p, m->keys.n);
+	pd_buf_add(out, m->at.p, m->at.n);
+	pd_buf_add(out, m->kind.p, m->kind.n);
+	pd_buf_add_span(out, piece.b.first);
+	pd_buf_add_span(out, piece.b.last);
 }
 
 static struct plain_piece unpack_plain(const struct pd_buf *out)
 {
 	struct plain_piece piece;
+	struct row_batch *b = &piece.b;
 	memcpy(&piece, out->p, sizeof piece);
 	if (!piece.plain)
 		return piece;
-	const char *p = out->p + sizeof piece, *end = out->p + out->n;
-	piece.spooled.p = p;
-	piece.fingerprint = (const uint64_t *)(p + padded(piece.spooled.n));
-	size_t ids = piece.first.n + piece.last.n,
-	       rest = piece.digests * 16 + piece.rows * (sizeof *piece.at + sizeof *piece.kind) + ids;
-	piece.digest = (const uint64_t *)(end - rest);
-	piece.at = (const uint32_t *)(piece.digest + 2 * piece.digests);
-	piece.kind = (const uint8_t *)(piece.at + piece.rows);
-	piece.first.p = (const char *)(piece.kind + piece.rows);
-	piece.last.p = piece.first.p + piece.first.n;
+	const char *end = out->p + out->n;
+	b->spooled.p = out->p + sizeof piece;
+	b->last.p = end - b->last.n;
+	b->first.p = b->last.p - b->first.n;
+	b->kind = (const uint8_t *)(b->first.p - b->rows);
+	b->at = (const uint32_t *)(const void *)(b->kind - b->rows * sizeof *b->at);
+	b->keys = (const uint64_t *)(const void *)(b->spooled.p + padded(b->spooled.n));
 	return piece;
 }
 
@@ -243,10 +297,12 @@ struct intake {
 	const char *file;	/* which the last row came from */
 	struct sketch_kinds sketches;
 	struct pd_buf scratch[2];
-	struct pd_sketch sketch;	      /* of the row at work */
+	struct batch_maker batch;	      /* of the row at work, … */
+	struct pd_buf spooled;		      /* … with its data */
 	const char *more[PD_METHODS_MAX + 1]; /* columns of all methods */
 	struct pd_buf idf, synonyms;	      /* tables that the first header's rows were made with */
 	bool methods_known;		      /* from the first header */
+	int value[PD_METHODS_MAX], n_values;  /* of these that have a column: their numbers in in.fields */
 	bool descends;			      /* an id was not after the previous one, */
 	struct pd_buf last_id;		      /* which is this */
 	/* with rows->late */
@@ -351,6 +407,13 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 		*wanted = requested ? *in->o->requested : signed_by;
 		if (wanted->n == 1 && wanted->v[0].method->kind == PD_SIGN_BITS)
 			wanted->n = 0;
+		for (int i = 0, c; i < wanted->n; i++) {
+			if (wanted->v[i].method->kind == PD_SIGN_BITS)
+				continue;
+			for (c = 0; in->more[c] != wanted->v[i].method->name; c++)
+				;
+			in->value[in->n_values++] = PD_FP_COLUMNS + c;
+		}
 	}
 	in->methods_known = true;
 	int status = check_method_table(in, recorded, "idf", first, &in->idf, e);
@@ -396,39 +459,15 @@ static int check_row_header(struct intake *in, struct pd_err *e)
 	return status ? status : check_must(in, pd_buf_span(&in->in.header.must), in->in.path, e);
 }
 
-/* Rows without their header still have a hash of their parameters. */
-static int check_params(struct intake *in, struct pd_span p, const char *where, uint64_t line, struct pd_err *e)
+/* --- batches -> rows in memory --- */
+
+/* Room for n more elements of an array that has as many as there are rows. */
+static void *rows_room(struct intake *in, struct pd_array *b, size_t n, size_t elem)
 {
-	char *known = in->rows->params;
-	if (!pd_tsv_has(p) || p.n >= sizeof in->rows->params)
-		return PD_OK;
-	if (!known[0])
-		memcpy(known, p.p, p.n);
-	if (pd_span_is(p, known))
-		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": made with other parameters (%.*s) than the rows before (%s)", where, line,
-		       (int)p.n, p.p, known);
+	return pd_array_room(b, in->o->budget, (in->rows->n + n) * elem);
 }
 
-static int check_bits(struct intake *in, int bits, const char *where, uint64_t line, struct pd_err *e)
-{
-	if (in->rows->bits && in->rows->bits != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", where, line,
-			       bits, in->rows->bits);
-	in->rows->bits = bits;
-	in->rows->fingerprints.words = bits / 64;
-	return PD_OK;
-}
-
-/* Room for an array's element number n. */
-static void *array_room(struct intake *in, struct pd_array *b, size_t n, size_t elem)
-{
-	return pd_array_room(b, in->o->budget, (n + 1) * elem);
-}
-
-enum { PRINT, DIGEST };
-
-/* The key of the next row.  Members of a set that are rows from 0 on without a gap need no numbers. */
+/* Add the key of the next row.  Members of a set that are rows from 0 on without a gap need no numbers. */
 static void add_key(struct intake *in, int which, const uint64_t *words)
 {
 	struct pd_rows *rows = in->rows;
@@ -437,47 +476,29 @@ static void add_key(struct intake *in, int which, const uint64_t *words)
 		set->words = 2;
 	if (set->row || rows->n != set->n) {
 		bool numbered = set->row != NULL;
-		set->row = array_room(in, &rows->memory.row[which], set->n, sizeof *set->row);
+		set->row = pd_array_room(&rows->memory.row[which], in->o->budget, (set->n + 1) * sizeof *set->row);
 		for (size_t i = 0; !numbered && i < set->n; i++)
 			set->row[i] = (uint32_t)i;
 		set->row[set->n] = (uint32_t)rows->n;
 	}
 	size_t w = (size_t)set->words;
-	set->keys = array_room(in, &rows->memory.keys[which], set->n, w * sizeof *words);
+	set->keys = pd_array_room(&rows->memory.keys[which], in->o->budget, (set->n + 1) * w * sizeof *words);
 	memcpy(set->keys + set->n * w, words, w * sizeof *words);
 	set->n++;
 }
 
-static void add_side(struct intake *in)
+/* Make n more rows members of the side at work, if there are two. */
+static void add_sides(struct intake *in, size_t n)
 {
 	if (!in->o->n_against)
 		return;
-	in->rows->side = array_room(in, &in->rows->memory.side, in->rows->n, sizeof *in->rows->side);
-	in->rows->side[in->rows->n] = in->side;
+	in->rows->side = rows_room(in, &in->rows->memory.side, n, sizeof *in->rows->side);
+	memset(in->rows->side + in->rows->n, in->side, n);
 }
 
-/* Reserve room for the offsets of n more rows, which end at byte `end` of the spool. */
-static int offsets_room(struct intake *in, size_t n, uint64_t end, struct pd_err *e)
+static int check_number_of_rows(const struct intake *in, size_t n, struct pd_err *e)
 {
-	struct pd_rows *rows = in->rows;
-	struct pd_rows_late *l = rows->late;
-	struct pd_rows_offsets *at = l ? &l->at : &rows->at;
-	if (rows->n + n > UINT32_MAX / 2)
-		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
-	if (end >> 40)
-		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
-	at->low = array_room(in, l ? &l->low : &rows->memory.low, rows->n + n, sizeof *at->low);
-	at->high = array_room(in, l ? &l->high : &rows->memory.high, rows->n + n, sizeof *at->high);
-	return PD_OK;
-}
-
-/* Store the offset of the next row; all its other data is stored already. */
-static void end_row(struct intake *in, uint64_t at)
-{
-	struct pd_rows_offsets *to = in->rows->late ? &in->rows->late->at : &in->rows->at;
-	add_side(in);
-	to->low[in->rows->n] = (uint32_t)at;
-	to->high[in->rows->n++] = (uint8_t)(at >> 32);
+	return in->rows->n + n > UINT32_MAX / 2 ? pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2) : PD_OK;
 }
 
 /* Return whether all rows from one to another follow the earlier ones. */
@@ -488,57 +509,20 @@ static bool ids_follow(struct intake *in, struct pd_span first, struct pd_span l
 	return after_last;
 }
 
-/* The data before its columns, including the hash of the content digest.  Return the start of the columns. */
-static size_t begin_spooled(struct intake *in, struct pd_span content_digest)
+/* All pages of unknown language have the same language, which is different from all known ones. */
+static uint64_t hash_realm(struct intake *in, struct pd_span line)
 {
-	const struct sketch_kinds *kinds = &in->sketches;
-	int kind = in->sketch.present ? kinds->current + 1 : 0;
-	add_spooled_head(&in->spool->tail, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0,
-			 content_digest, kind);
-	return in->spool->tail.n;
+	switch (in->o->realms) {
+	case PD_REALM_HOST: return pd_row_hash_host(pd_tsv_field(line, PD_ROW_URL), in->scratch);
+	case PD_REALM_OWNER: return pd_owners_hash(in->o->owners, pd_tsv_field(line, PD_ROW_URL));
+	default: return pd_row_hash_language(pd_tsv_field(line, PD_ROW_LANGUAGES));
+	}
 }
 
-/* The last row of the spool, with its columns from `at` on.  All pages of unknown language have the same
- * language, which is different from all known ones. */
-static int end_spooled(struct intake *in, size_t at, struct pd_err *e)
+/* With rows->late: rows that are verified must be spooled if they have a sketch or only a text digest. */
+static bool is_verified(const struct intake *in)
 {
-	struct pd_rows *rows = in->rows;
-	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
-	enum pd_rows_realm realms = in->o->realms;
-	pd_tsv_fields(pd_span(in->spool->tail.p + at, in->spool->tail.n - at - 1), f, realms == PD_REALM_NONE ? 1 : PD_ROW_FIELDS);
-	in->descends |= !ids_follow(in, f[PD_ROW_ID], f[PD_ROW_ID]);
-	if (realms != PD_REALM_NONE) {
-		rows->realm = array_room(in, &rows->memory.realm, rows->n, sizeof *rows->realm);
-		rows->realm[rows->n] = realms == PD_REALM_HOST	  ? pd_row_hash_host(f[PD_ROW_URL], in->scratch)
-				       : realms == PD_REALM_OWNER ? pd_owners_hash(in->o->owners, f[PD_ROW_URL])
-								  : pd_row_hash_language(f[PD_ROW_LANGUAGES]);
-	}
-	int status = offsets_room(in, 1, in->spool->written + at, e);
-	if (status)
-		return status;
-	end_row(in, in->spool->written + at);
-	return pd_spool_added(in->spool, e);
-}
-
-static int spool_row(struct intake *in, struct pd_err *e)
-{
-	const struct pd_methods *m = &in->rows->methods;
-	size_t at = begin_spooled(in, in->in.fields[PD_FP_CONTENT_DIGEST]);
-	pd_tsv_join(&in->spool->tail, in->in.fields, pd_row_kept, PD_ROW_FIELDS);
-	for (int i = 0, c; i < m->n; i++) { /* the values of the methods */
-		if (m->v[i].method->kind == PD_SIGN_BITS)
-			continue;
-		for (c = 0; in->more[c] != m->v[i].method->name; c++)
-			;
-		struct pd_span value = in->in.fields[PD_FP_COLUMNS + c];
-		if (!value.n)
-			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path,
-				       in->in.line_no, in->more[c]);
-		pd_buf_add_c(&in->spool->tail, '\t');
-		pd_buf_add_span(&in->spool->tail, value);
-	}
-	pd_buf_add_c(&in->spool->tail, '\n');
-	return end_spooled(in, at, e);
+	return in->o->texts == PD_TEXTS_TO_VERIFY;
 }
 
 /* Record which columns rows have from here on, with rows->late. */
@@ -554,48 +538,114 @@ static void note_columns(struct intake *in)
 	memcpy(c->order, in->in.order, (size_t)c->n * sizeof *c->order);
 }
 
-/* With rows->late: rows that are verified must be spooled if they have a sketch or only a text digest. */
-static bool is_verified(const struct intake *in)
+/* from: the start of the batch in its file, with rows->late. */
+static int take_batch(struct intake *in, const struct row_batch *b, uint64_t from, struct pd_err *e)
 {
-	return in->o->texts == PD_TEXTS_TO_VERIFY;
+	struct pd_rows *rows = in->rows;
+	struct pd_rows_late *late = rows->late;
+	struct pd_rows_set *set = &rows->fingerprints;
+	bool follows = ids_follow(in, b->first, b->last) && b->ascends;
+	if (late && (!follows || (is_verified(in) && (b->sketched || b->digests))))
+		return NEEDS_SPOOL;
+	in->descends |= !follows;
+	in->sketches.others += b->others;
+	if (b->sketched)
+		in->sketches.rows[in->sketches.current] += b->sketched;
+
+	/* Room, and data that need no other. */
+	struct pd_rows_offsets *at = late ? &late->at : &rows->at;
+	from = late ? from : pd_spool_end(in->spool);
+	int status = check_number_of_rows(in, b->rows, e);
+	if (!status && !late && (from + b->spooled.n) >> 40)
+		status = pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
+	if (status)
+		return status;
+	at->low = rows_room(in, late ? &late->low : &rows->memory.low, b->rows, sizeof *at->low);
+	at->high = rows_room(in, late ? &late->high : &rows->memory.high, b->rows, sizeof *at->high);
+	add_sides(in, b->rows);
+	if (late)
+		note_columns(in);
+	for (size_t i = 0; i < b->rows; i++) {
+		at->low[rows->n + i] = (uint32_t)(from + b->at[i]);
+		at->high[rows->n + i] = (uint8_t)((from + b->at[i]) >> 32);
+	}
+	if (in->o->realms != PD_REALM_NONE) {
+		rows->realm = rows_room(in, &rows->memory.realm, b->rows, sizeof *rows->realm);
+		for (size_t i = 0; i < b->rows; i++)
+			rows->realm[rows->n + i] = hash_realm(in, pd_span(b->spooled.p + b->at[i], b->spooled.n - b->at[i]));
+	}
+
+	/* Keys: mostly all rows have fingerprints. */
+	if (b->fingerprints == b->rows && !set->row && set->n == rows->n) {
+		size_t words = (size_t)set->words;
+		set->keys = rows_room(in, &rows->memory.keys[PRINT], b->rows, words * sizeof *set->keys);
+		memcpy(set->keys + set->n * words, b->keys, b->rows * words * sizeof *set->keys);
+		set->n += b->rows;
+		rows->n += b->rows;
+	} else {
+		const uint64_t *key = b->keys;
+		for (size_t i = 0; i < b->rows; i++, rows->n++)
+			if (b->kind[i] != NO_KEY) {
+				add_key(in, b->kind[i], key);
+				key += b->kind[i] == PRINT ? set->words : 2;
+			}
+	}
+	if (late)
+		return PD_OK;
+	pd_buf_add_span(&in->spool->tail, b->spooled);
+	return pd_spool_added(in->spool, e);
+}
+
+/* --- rows that are read one by one --- */
+
+static struct batch_form form_now(const struct intake *in)
+{
+	struct batch_form f;
+	memset(&f, 0, sizeof f); /* it is compared as bytes */
+	f.spooled = !in->rows->late;
+	f.kind = in->sketches.current + 1;
+	if (in->sketches.current >= 0)
+		f.sketch = in->sketches.kind[in->sketches.current];
+	f.n_values = in->n_values;
+	return f;
+}
+
+static int check_row(struct intake *in, const struct pd_row *row, struct pd_err *e)
+{
+	int status = pd_row_check(row, in->rows->params, &in->rows->bits, "the rows before", e);
+	in->rows->fingerprints.words = in->rows->bits / 64;
+	return status;
 }
 
 static int take_row(struct intake *in, struct pd_err *e)
 {
-	const struct pd_span *f = in->in.fields;
-	struct sketch_kinds *kinds = &in->sketches;
 	struct pd_row row;
-	struct pd_span id = f[PD_FP_ID];
+	struct pd_span values[PD_METHODS_MAX];
 	if (in->in.path != in->file) /* a file without a header */
-		set_kind(kinds, &PD_SKETCH_DEFAULT);
+		set_kind(&in->sketches, &PD_SKETCH_DEFAULT);
 	in->file = in->in.path;
-	memcpy(row.f, f, sizeof row.f);
-	int status = pd_row_parse(&row, kinds->current < 0 ? NULL : &kinds->kind[kinds->current], e);
-	if (status)
-		return pd_table_fail(&in->in, e, "%s", e->text);
-	if (in->o->requested && in->o->requested->n && !in->methods_known) /* no header names the methods */
-		status = check_methods(in, pd_span("", 0), e);
-	if (!status)
-		status = check_params(in, f[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
-	if (!status && row.has_fingerprint)
-		status = check_bits(in, row.bits, in->in.path, in->in.line_no, e);
-	if (status)
-		return status;
-	in->sketch = row.sketch;
-	if (row.sketch.present || row.other_sketch)
-		++*(row.other_sketch ? &kinds->others : &kinds->rows[kinds->current]);
-	if (row.has_fingerprint || row.has_digest)
-		add_key(in, row.has_fingerprint ? PRINT : DIGEST, row.key.w);
-	if (!in->rows->late)
-		return spool_row(in, e);
-	if (!ids_follow(in, id, id) || (is_verified(in) && (in->sketch.present || in->rows->digests.n)))
-		return NEEDS_SPOOL;
-	status = offsets_room(in, 1, 0, e);
-	if (status)
-		return status;
-	note_columns(in);
-	end_row(in, in->line_at);
-	return PD_OK;
+	memcpy(row.f, in->in.fields, sizeof row.f);
+	struct batch_form form = form_now(in);
+	if (pd_row_parse(&row, &form.sketch, e))
+		return pd_table_locate(&in->in, e);
+	if (in->o->requested && in->o->requested->n && !in->methods_known) { /* no header names the methods */
+		int status = check_methods(in, pd_span("", 0), e);
+		if (status)
+			return status;
+		form = form_now(in);
+	}
+	if (check_row(in, &row, e))
+		return pd_table_locate(&in->in, e);
+	for (int i = 0; i < form.n_values; i++) {
+		values[i] = in->in.fields[in->value[i]];
+		if (!values[i].n)
+			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path,
+				       in->in.line_no, in->more[in->value[i] - PD_FP_COLUMNS]);
+	}
+	pd_buf_clear(&in->spooled);
+	begin_batch(&in->batch, &in->spooled);
+	add_row(&in->batch, &form, &row, values, 0);
+	return take_batch(in, end_batch(&in->batch), in->line_at, e);
 }
 
 static int skip_bad(struct intake *in, struct pd_err *e)
@@ -639,8 +689,7 @@ struct text_file {
 	struct pd_err *e;
 };
 
-/* The common properties of the rows so far.  A line is not plain before the first header, or if rows have more
- * columns than plain ones. */
+/* The common properties of the rows so far.  A line is not plain before its file named its columns. */
 static struct plain_rows plain_now(const struct intake *in, int fd)
 {
 	const struct pd_rows *rows = in->rows;
@@ -648,21 +697,19 @@ static struct plain_rows plain_now(const struct intake *in, int fd)
 	memset(&p, 0, sizeof p); /* it is compared as bytes */
 	p.path = in->in.path;
 	p.fd = fd;
-	bool known = in->in.names_known && in->file == in->in.path, more = rows->methods.n || rows->realms != PD_REALM_NONE;
-	p.least = known && !more ? (size_t)in->in.n_least : SIZE_MAX;
+	p.least = in->in.names_known && in->file == in->in.path ? (size_t)in->in.n_least : SIZE_MAX;
 	p.bits = rows->bits;
-	p.ascending = rows->late != NULL;
-	p.prints_alone = rows->late && is_verified(in);
 	memcpy(p.params, rows->params, sizeof p.params);
-	if (in->sketches.current >= 0)
-		p.sketch = in->sketches.kind[in->sketches.current];
-	p.kind = rows->late ? 0 : in->sketches.current + 1;
-	p.spooled = !rows->late;
-	for (int c = 0; c < PD_FP_COLUMNS; c++)
+	p.form = form_now(in);
+	for (int c = 0; c < PD_FP_COLUMNS + PD_METHODS_MAX; c++)
 		p.column[c] = -1;
-	for (int i = 0; i < in->in.n_order; i++)
+	for (int i = 0; i < in->in.n_order; i++) {
 		if (in->in.order[i] >= 0 && in->in.order[i] < PD_FP_COLUMNS)
 			p.column[in->in.order[i]] = i;
+		for (int v = 0; v < in->n_values; v++)
+			if (in->in.order[i] == in->value[v])
+				p.column[PD_FP_COLUMNS + v] = i;
+	}
 	return p;
 }
 
@@ -702,56 +749,6 @@ static int take_lines(struct text_file *t, const struct plain_piece *piece)
 	return NEEDS_SPOOL;
 }
 
-static void add_plain_keys(struct intake *in, const struct plain_piece *piece)
-{
-	struct pd_rows_set *set = &in->rows->fingerprints;
-	size_t words = (size_t)set->words, rows = in->rows->n;
-	const uint64_t *fingerprint = piece->fingerprint, *digest = piece->digest;
-	if (piece->fingerprints == piece->rows && !set->row && set->n == rows) {
-		set->keys = array_room(in, &in->rows->memory.keys[0], set->n + piece->rows, words * sizeof *set->keys);
-		memcpy(set->keys + set->n * words, fingerprint, piece->rows * words * sizeof *fingerprint);
-		set->n += piece->rows;
-		return;
-	}
-	for (size_t i = 0; i < piece->rows; i++, in->rows->n++) {
-		if (piece->kind[i] == PLAIN_PRINT) {
-			add_key(in, PRINT, fingerprint);
-			fingerprint += words;
-		} else if (piece->kind[i] == PLAIN_DIGEST) {
-			add_key(in, DIGEST, digest);
-			digest += 2;
-		}
-	}
-	in->rows->n = rows;
-}
-
-static int take_plain(struct text_file *t, const struct plain_piece *piece)
-{
-	struct intake *in = t->in;
-	bool late = in->rows->late != NULL, follow = ids_follow(in, piece->first, piece->last);
-	if (late && !follow)
-		return NEEDS_SPOOL;
-	in->descends |= !follow || !piece->ascends;
-	int status = offsets_room(in, piece->rows, late ? 0 : pd_spool_end(in->spool) + piece->spooled.n, t->e);
-	if (status)
-		return status;
-	if (late)
-		note_columns(in);
-	add_plain_keys(in, piece);
-	for (size_t i = 0; i < piece->rows; i++)
-		end_row(in, (late ? piece->from : pd_spool_end(in->spool)) + piece->at[i]);
-	if (!late) {
-		pd_buf_add_span(&in->spool->tail, piece->spooled);
-		status = pd_spool_added(in->spool, t->e);
-	}
-	in->in.line_no += piece->lines;
-	in->in.bytes += piece->to - piece->from;
-	in->sketches.others += piece->others;
-	if (piece->sketched)
-		in->sketches.rows[in->sketches.current] += piece->sketched;
-	return status;
-}
-
 static int take_piece(void *shared, const struct pd_buf *out)
 {
 	struct text_file *t = shared;
@@ -763,7 +760,11 @@ static int take_piece(void *shared, const struct pd_buf *out)
 		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
 	if (piece.from == piece.to)
 		return PD_OK;
-	return piece.plain ? take_plain(t, &piece) : take_lines(t, &piece);
+	if (!piece.plain)
+		return take_lines(t, &piece);
+	in->in.line_no += piece.lines;
+	in->in.bytes += piece.to - piece.from;
+	return take_batch(in, &piece.b, piece.from, t->e);
 }
 
 static int take_pieces(struct text_file *t, int threads)
@@ -783,9 +784,8 @@ static int take_pieces(struct text_file *t, int threads)
 		status = pd_pool_run(&ops, t, workers, threads);
 	} while (t->anew);
 	for (int i = 0; i < threads; i++) {
-		struct pd_buf *b[] = { &w[i].text, &w[i].fingerprint, &w[i].digest, &w[i].at, &w[i].kind };
-		for (size_t k = 0; k < sizeof b / sizeof *b; k++)
-			pd_buf_release(b[k]);
+		pd_buf_release(&w[i].text);
+		release_batch(&w[i].batch);
 	}
 	free(w);
 	free(workers);
@@ -831,8 +831,7 @@ static int begin_keyfile(struct intake *in, struct pd_keyfile *k, const char *pa
 {
 	struct pd_span line, key, sketch = pd_span(NULL, 0);
 	int status = pd_keyfile_open(k, path, in->o->tmp_dir, in->o->threads > 1 ? in->o->threads : 1, e);
-	if (!status && k->h.bits)
-		status = check_bits(in, (int)k->h.bits, path, 1, e);
+	struct pd_row row = { .has_fingerprint = k->h.bits != 0, .bits = (int)k->h.bits };
 	in->file = path;
 	for (struct pd_span rest = k->params; !status && rest.n && pd_span_split(&rest, '\n', &line);) {
 		if (!pd_span_split(&line, ' ', &key))
@@ -840,7 +839,7 @@ static int begin_keyfile(struct intake *in, struct pd_keyfile *k, const char *pa
 		if (pd_span_is(key, "must")) {
 			status = check_must(in, line, name, e);
 		} else if (pd_span_is(key, "params")) {
-			status = check_params(in, line, name, 1, e);
+			row.f[PD_FP_PARAMS] = line;
 		} else if (pd_span_is(key, "sketch")) {
 			sketch = line;
 		} else if (pd_span_is(key, "cut")) { /* the table that it was made of */
@@ -851,6 +850,8 @@ static int begin_keyfile(struct intake *in, struct pd_keyfile *k, const char *pa
 			pd_buf_printf(&in->in.totals, "%.*s\n", (int)line.n, line.p);
 		}
 	}
+	if (!status && check_row(in, &row, e))
+		status = pd_fail_at(e, "%s", name);
 	if (!status)
 		set_named_kind(&in->sketches, sketch);
 	return status;
@@ -861,40 +862,49 @@ struct row_cursor {
 	uint64_t fingerprint, digest, sketch;
 };
 
-static void take_key(struct intake *in, const struct pd_keyfile *k, struct row_cursor *c, uint64_t row)
+/* Return the key of the next row, and its kind. */
+static const uint64_t *next_key(const struct pd_keyfile *k, struct row_cursor *c, uint64_t row, int *kind)
 {
-	if (c->fingerprint < k->h.fingerprints && k->fingerprint_row[c->fingerprint] == row)
-		add_key(in, PRINT, k->fingerprints + c->fingerprint++ * (k->h.bits / 64));
-	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
-		add_key(in, DIGEST, k->digests + 2 * c->digest++);
+	*kind = NO_KEY;
+	if (c->fingerprint < k->h.fingerprints && k->fingerprint_row[c->fingerprint] == row) {
+		*kind = PRINT;
+		return k->fingerprints + c->fingerprint++ * (k->h.bits / 64);
+	}
+	if (c->digest < k->h.digests && k->digest_row[c->digest] == row) {
+		*kind = DIGEST;
+		return k->digests + 2 * c->digest++;
+	}
+	return NULL;
 }
 
 static int take_key_row(struct intake *in, const struct pd_keyfile *k, struct row_cursor *c, uint64_t row, struct pd_span line,
 			const char *name, struct pd_err *e)
 {
-	struct sketch_kinds *kinds = &in->sketches;
-	in->sketch = (struct pd_sketch){ .present = false };
+	struct batch_maker *m = &in->batch;
+	const uint64_t *sketch = NULL;
+	int kind = in->sketches.current + 1, of_key;
+	const uint64_t *key = next_key(k, c, row, &of_key);
+	pd_buf_clear(&in->spooled);
+	begin_batch(m, &in->spooled);
 	if (k->sketched[row] == 1) {
-		const uint64_t *words = k->sketches + c->sketch++ * k->h.sketch_words;
-		in->sketch.present = kinds->current >= 0;
-		if (in->sketch.present && k->h.sketch_words != (uint32_t)pd_sketch_words(&kinds->kind[kinds->current]))
+		if (kind && k->h.sketch_words != (uint32_t)pd_sketch_words(&in->sketches.kind[kind - 1]))
 			return fail_sketches(name, e);
-		if (in->sketch.present)
-			memcpy(in->sketch.w, words, k->h.sketch_words * sizeof *words);
-		++*(in->sketch.present ? &kinds->rows[kinds->current] : &kinds->others);
+		sketch = k->sketches + c->sketch++ * k->h.sketch_words;
+		m->b.sketched = kind > 0;
+		m->b.others = kind == 0;
 	}
-	take_key(in, k, c, row);
 	struct pd_span f[PD_ROW_FIELDS + 1] = { { NULL, 0 } };
 	bool old = k->c.version < 3;
 	size_t n = pd_tsv_fields(pd_span(line.p, line.n - 1), f, PD_ROW_FIELDS);
-	size_t at = begin_spooled(in, old ? pd_span(NULL, 0) : f[PD_ROW_CONTENT_DIGEST]);
+	size_t at = add_head(m, sketch, k->h.sketch_words, old ? pd_span(NULL, 0) : f[PD_ROW_CONTENT_DIGEST], sketch ? kind : 0);
 	size_t head = n > PD_ROW_QUALITY ? (size_t)(f[PD_ROW_QUALITY].p + f[PD_ROW_QUALITY].n - line.p) : 0;
-	pd_buf_add(&in->spool->tail, line.p, old ? head : line.n);
+	pd_buf_add(&in->spooled, line.p, old ? head : line.n);
 	if (old) { /* its rows have no content digest */
-		pd_buf_add_z(&in->spool->tail, "\t-");
-		pd_buf_add(&in->spool->tail, line.p + head, line.n - head);
+		pd_buf_add_z(&in->spooled, "\t-");
+		pd_buf_add(&in->spooled, line.p + head, line.n - head);
 	}
-	return end_spooled(in, at, e);
+	add_to_batch(m, f[PD_ROW_ID], of_key, key, of_key == PRINT ? k->h.bits / 64 : 2, at);
+	return take_batch(in, end_batch(m), 0, e);
 }
 
 static int take_key_rows(struct intake *in, const struct pd_keyfile *k, const char *name, struct pd_err *e)
@@ -949,8 +959,8 @@ static int keep_key_rows(struct intake *in, const struct pd_keyfile *k, const ch
 		pd_buf_release(&text);
 		pd_unpacker_free(u);
 	}
-	if (!status && first + h->rows > UINT32_MAX / 2)
-		status = pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
+	if (!status)
+		status = check_number_of_rows(in, h->rows, e);
 	if (status)
 		return status;
 	if (!first && h->fingerprints == h->rows) {
@@ -958,12 +968,16 @@ static int keep_key_rows(struct intake *in, const struct pd_keyfile *k, const ch
 		rows->fingerprints.n = h->fingerprints;
 	} else {
 		struct row_cursor c = { 0 };
-		for (uint64_t row = 0; row < h->rows; row++, rows->n++)
-			take_key(in, k, &c, row);
+		for (uint64_t row = 0; row < h->rows; row++, rows->n++) {
+			int of_key;
+			const uint64_t *key = next_key(k, &c, row, &of_key);
+			if (key)
+				add_key(in, of_key, key);
+		}
+		rows->n = first;
 	}
-	for (rows->n = first; in->o->n_against && rows->n < first + h->rows; rows->n++)
-		add_side(in);
-	rows->n = first + h->rows;
+	add_sides(in, h->rows);
+	rows->n += h->rows;
 	return PD_OK;
 }
 
@@ -1091,7 +1105,8 @@ static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool
 	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
 	rows->cut = in.in.cut;
 	pd_table_release(&in.in);
-	struct pd_buf *bufs[] = { &in.scratch[0], &in.scratch[1], &in.idf, &in.synonyms, &in.last_id };
+	release_batch(&in.batch);
+	struct pd_buf *bufs[] = { &in.scratch[0], &in.scratch[1], &in.spooled, &in.idf, &in.synonyms, &in.last_id };
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		pd_buf_release(bufs[i]);
 	return status;

@@ -99,11 +99,11 @@ struct pd_rows {
 	uint8_t *side;	 /* by row: PD_SIDE_…; NULL unless rows are matched against others */
 	uint64_t *realm; /* hash of the host, the language or the owner, by row; NULL unless needed */
 	enum pd_rows_realm realms;
-	uint64_t bad;		    /* unreadable rows: reported and skipped */
-	uint64_t repeated;	    /* rows with a repeated id: skipped */
-	struct pd_buf must, totals; /* of the headers, for the next stage */
-	uint64_t cut;		    /* tables that were cut: no "# total" is passed on */
-	char params[16];	    /* of the rows, "" if there is none */
+	uint64_t bad;		     /* unreadable rows: reported and skipped */
+	uint64_t repeated;	     /* rows with a repeated id: skipped */
+	struct pd_buf must, totals;  /* of the headers, for the next stage */
+	uint64_t cut;		     /* tables that were cut: no "# total" is passed on */
+	char params[PD_PARAMS_HASH]; /* of the rows, "" if there is none */
 	/* sketches (intake.c describes the spool) */
 	struct pd_sketch_options sketch; /* the kind that is compared */
 	int sketch_kind;

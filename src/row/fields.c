@@ -89,20 +89,26 @@ void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out)
 	}
 }
 
+int pd_params_compare(struct pd_span a, struct pd_span b, const char *path, const char *what, const char *remedy, struct pd_err *e)
+{
+	pd_local_buf differ = { 0 };
+	if (a.n)
+		pd_params_differ(a, b, &differ);
+	return differ.n ? pd_fail(e, PD_ERR_PARAMS, "%s%s%s (%s)%s", path ? path : "", path ? ": " : "", what, differ.p, remedy)
+			: PD_OK;
+}
+
 int pd_params_check(struct pd_buf *known, struct pd_span must, const char *path, const char *what, const char *remedy,
 		    struct pd_err *e)
 {
-	pd_local_buf differ = { 0 };
-	if (known->n)
-		pd_params_differ(pd_buf_span(known), must, &differ);
-	else
+	if (!known->n)
 		pd_buf_set(known, must);
-	return differ.n ? pd_fail(e, PD_ERR_PARAMS, "%s: %s (%s)%s", path, what, differ.p, remedy) : PD_OK;
+	return pd_params_compare(pd_buf_span(known), must, path, what, remedy, e);
 }
 
-void pd_params_hash(struct pd_span must, char out[9])
+void pd_params_hash(struct pd_span must, char out[PD_PARAMS_HASH])
 {
-	snprintf(out, 9, "%08" PRIx32, (uint32_t)pd_hash64(must.p, must.n));
+	snprintf(out, PD_PARAMS_HASH, "%08" PRIx32, (uint32_t)pd_hash64(must.p, must.n));
 }
 
 /* --- addresses of pages --- */

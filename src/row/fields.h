@@ -17,12 +17,14 @@ struct pd_span pd_param(struct pd_span params, const char *key);
 void pd_param_add(struct pd_span params, const char *key, uint64_t *sum);
 /* "bits: 64 and 128, hash: xxh3 and rabin"; empty if they are equal. */
 void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out);
-/* All tables of a run have the parameters of the first: set `known`, or compare with it.  PD_ERR_PARAMS: "PATH:
- * what (differences)remedy". */
+/* PD_ERR_PARAMS: a is not empty, and b differs: "PATH: what (differences)remedy"; without a path if it is NULL. */
+int pd_params_compare(struct pd_span a, struct pd_span b, const char *path, const char *what, const char *remedy, struct pd_err *e);
+/* All tables of a run have the parameters of the first that has some: set `known`, or compare with it as above. */
 int pd_params_check(struct pd_buf *known, struct pd_span must, const char *path, const char *what, const char *remedy,
 		    struct pd_err *e);
 /* The 8 hex digits that rows carry for a must-match group. */
-void pd_params_hash(struct pd_span must, char out[9]);
+enum { PD_PARAMS_HASH = 9 }; /* bytes, with the final NUL */
+void pd_params_hash(struct pd_span must, char out[PD_PARAMS_HASH]);
 
 /* --- addresses of pages --- */
 

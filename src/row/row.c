@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "row/row.h"
 
-#include "row/fields.h"
 #include "row/tsv.h"
 
 const int pd_row_kept[PD_ROW_FIELDS] = { PD_FP_ID,	   PD_FP_URL,	     PD_FP_FETCH_TIME,
@@ -16,6 +15,14 @@ static int fail_fingerprint(struct pd_span hex, struct pd_err *e)
 	int status = pd_fail(e, PD_ERR_FORMAT, "'%s' is not a fingerprint of 16, 32 or 64 hex digits", shown.p);
 	pd_buf_release(&shown);
 	return status;
+}
+
+size_t pd_row_split(struct pd_row *row, struct pd_span line)
+{
+	struct pd_span f[PD_FP_COLUMNS + 1] = { { NULL, 0 } };
+	size_t n = pd_tsv_fields(line, f, PD_FP_COLUMNS + 1);
+	memcpy(row->f, f, sizeof row->f);
+	return n;
 }
 
 int pd_row_parse(struct pd_row *row, const struct pd_sketch_options *sketch, struct pd_err *e)
@@ -36,6 +43,25 @@ int pd_row_parse(struct pd_row *row, const struct pd_sketch_options *sketch, str
 	if (ours && !pd_sketch_parse(sketch, value, &row->sketch))
 		return pd_fail(e, PD_ERR_FORMAT, "the sketch is not hexadecimal");
 	return PD_OK;
+}
+
+int pd_row_check(const struct pd_row *row, char params[PD_PARAMS_HASH], int *bits, const char *than, struct pd_err *e)
+{
+	struct pd_span own = row->f[PD_FP_PARAMS];
+	if (pd_tsv_has(own) && !params[0] && own.n < PD_PARAMS_HASH) {
+		memcpy(params, own.p, own.n);
+		params[own.n] = 0;
+	}
+	if (pd_tsv_has(own) && params[0] && !pd_span_is(own, params))
+		return pd_fail(e, PD_ERR_PARAMS, "made with other parameters (%.*s) than %s (%s)", own.n < 16 ? (int)own.n : 16,
+			       own.p, than, params);
+	if (!row->has_fingerprint)
+		return PD_OK;
+	if (!*bits)
+		*bits = row->bits;
+	return row->bits == *bits
+		       ? PD_OK
+		       : pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; those of %s have %d bits", row->bits, than, *bits);
 }
 
 void pd_row_print(struct pd_row *row, const struct pd_sketch_options *sketch, struct pd_buf *text)

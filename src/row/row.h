@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "row/columns.h"
+#include "row/fields.h"
 #include "row/sketch.h"
 #include "row/subject.h"
 
@@ -22,10 +23,17 @@ struct pd_row {
 	struct pd_sketch sketch;
 };
 
+/* Set the columns from a line in the order of fp, without its newline; those that it lacks are absent.  Return the number
+ * of its columns, at most PD_FP_COLUMNS + 1. */
+size_t pd_row_split(struct pd_row *row, struct pd_span line);
 /* Parse the signatures in row->f.  `sketch` is the kind of sketches to parse; NULL: none.  PD_ERR_FORMAT: the row has
  * no id, or a value is invalid; the message does not name the row. */
 int pd_row_parse(struct pd_row *row, const struct pd_sketch_options *sketch, struct pd_err *e);
-/* The inverse: print the signatures into `text`, to which the columns then point. */
+/* Compare the parameters of a parsed row with those of other rows, which `than` names ("the rows before"): their hash, and
+ * the bits of their fingerprints.  "" and 0: not known yet; they are set.  PD_ERR_PARAMS: they differ; the message does
+ * not name the row. */
+int pd_row_check(const struct pd_row *row, char params[PD_PARAMS_HASH], int *bits, const char *than, struct pd_err *e);
+/* The inverse of parsing: print the signatures into `text`, to which the columns then point. */
 void pd_row_print(struct pd_row *row, const struct pd_sketch_options *sketch, struct pd_buf *text);
 /* Append the columns in the order of fp, without a newline; an absent one becomes "-". */
 void pd_row_add(const struct pd_row *row, struct pd_buf *out);

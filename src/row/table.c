@@ -19,6 +19,11 @@ int pd_table_fail(const struct pd_table_reader *r, struct pd_err *e, const char 
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", r->path, r->line_no, text);
 }
 
+int pd_table_locate(const struct pd_table_reader *r, struct pd_err *e)
+{
+	return pd_fail_at(e, "%s:%" PRIu64, r->path, r->line_no);
+}
+
 bool pd_table_stops(struct pd_table_reader *r, int *status, struct pd_err *e)
 {
 	if (*status != PD_ERR_FORMAT || !(r->skip_bad || r->bad_row))

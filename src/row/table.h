@@ -95,6 +95,8 @@ struct pd_table_reader {
 /* Return 1 for a row, 0 at the end, a negative error that names file and line.  Without skip_bad, PD_ERR_FORMAT concerns
  * one row, and reading may continue; other errors are final. */
 int pd_table_next(struct pd_table_reader *r, struct pd_err *e);
+/* Put "FILE:LINE: " of the current row before the message of an error, which is returned. */
+int pd_table_locate(const struct pd_table_reader *r, struct pd_err *e);
 /* PD_ERR_FORMAT about the current row: "FILE:LINE: why". */
 int pd_table_fail(const struct pd_table_reader *r, struct pd_err *e, const char *why, ...) __attribute__((format(printf, 3, 4)));
 /* Return whether reading ends because of `*status`, which the caller found in a row.  If bad rows are skipped, a bad row

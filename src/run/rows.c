@@ -126,7 +126,7 @@ struct pd_facts pd_page_facts(struct pd_pipeline *p, struct pd_buf *row)
 	struct pd_buf scratch[2] = { { 0 } };
 	pd_buf_clear(row);
 	pd_page_fp_row(p, NULL, row);
-	pd_tsv_fields(pd_span(row->p, row->n - 1), parsed.f, PD_FP_COLUMNS); /* without the newline */
+	pd_row_split(&parsed, pd_span(row->p, row->n - 1)); /* without the newline */
 	struct pd_facts facts = pd_row_facts(&parsed, scratch);
 	pd_buf_release(&scratch[0]);
 	pd_buf_release(&scratch[1]);

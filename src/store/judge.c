@@ -1020,20 +1020,6 @@ static int store_settle(struct pd_store *s, struct pd_span must, struct pd_span 
 	return status ? status : settle_sketch(s, recorded, where, e);
 }
 
-static int settle_row(struct pd_store *s, struct pd_span params, struct pd_err *e)
-{
-	if (!params.n || pd_span_is(params, "-") || pd_span_is(params, s->m.params))
-		return PD_OK;
-	if (s->m.params[0])
-		return pd_fail(e, PD_ERR_PARAMS, "made with other parameters (%.*s) than the store %s (%s)", (int)params.n,
-			       params.p, s->io.dir, s->m.params);
-	if (params.n < sizeof s->m.params) {
-		snprintf(s->m.params, sizeof s->m.params, "%.*s", (int)params.n, params.p);
-		s->dirty = true;
-	}
-	return PD_OK;
-}
-
 /* Limits of a batch, in rows and in bytes of their texts: the size of a new segment; in a store of keys, a chunk. */
 enum { KEPT_AT_ONCE = 16384, KEPT_BYTES = 8 << 20, ASKED_BYTES = 64 << 20 };
 
@@ -1046,6 +1032,7 @@ struct asking {
 	size_t n, batch, batch_bytes;
 	struct pd_buf text;
 	const char *more[PD_METHODS_MAX + 1]; /* columns of all methods */
+	struct pd_buf name;		      /* "the store DIR", for messages */
 	struct pd_err *e;
 };
 
@@ -1115,18 +1102,22 @@ static int judge_row(struct asking *g)
 {
 	struct pd_store *s = g->q->s;
 	g->text_at[g->n] = g->text.n;
+	bool known = s->m.params[0];
+	struct pd_row row;
+	memcpy(row.f, g->in.fields, sizeof row.f);
 	int status = check_row_key(g);
 	if (!status)
-		status = settle_row(s, g->in.fields[PD_FP_PARAMS], g->e);
+		status = pd_row_parse(&row, &s->sketch, g->e);
 	if (!status)
-		status = pd_store_page_take(&g->pages[g->n], g->in.fields, s->m.bits, &s->sketch, &g->text, g->e);
+		status = pd_row_check(&row, s->m.params, &s->m.bits, g->name.p, g->e);
+	s->dirty |= s->m.params[0] && !known;
+	if (!status)
+		status = pd_store_page_take(&g->pages[g->n], &row, &s->sketch, &g->text, g->e);
 	if (!status && pd_store_n_values(s))
 		status = take_values(g, &g->pages[g->n]);
 	if (status) {
 		/* An invalid row is reported and skipped; different parameters end the run. */
-		char why[sizeof g->e->text];
-		snprintf(why, sizeof why, "%s", g->e->text);
-		return pd_fail(g->e, status, "%s:%" PRIu64 ": %.400s", g->in.path, g->in.line_no, why);
+		return pd_table_locate(&g->in, g->e);
 	}
 	g->n++;
 	return PD_OK;
@@ -1200,12 +1191,14 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 		g.more[i] = pd_sign_methods[i]->name;
 	g.pages = pd_alloc(g.batch * sizeof *g.pages);
 	g.text_at = pd_alloc(g.batch * sizeof *g.text_at);
+	pd_buf_printf(&g.name, "the store %s", q->s->io.dir);
 	int status = judge_rows(&g);
 	pd_buf_set(&q->totals, pd_buf_span(&g.in.totals));
 	q->cut = g.in.cut;
 	pd_store_judge_release(&g.judge);
 	pd_table_release(&g.in);
 	pd_buf_release(&g.text);
+	pd_buf_release(&g.name);
 	free(g.pages);
 	free(g.text_at);
 	return status;

@@ -222,27 +222,20 @@ size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_
 	return n;
 }
 
-int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
+int pd_store_page_take(struct pd_store_page *p, const struct pd_row *row, const struct pd_sketch_options *sketch,
 		       struct pd_buf *text, struct pd_err *e)
 {
-	struct pd_row row;
 	size_t at = text->n;
 	*p = (struct pd_store_page){ 0 };
-	memcpy(row.f, fields, sizeof row.f);
-	if (pd_row_parse(&row, sketch, e))
-		return e->status;
-	if (row.has_fingerprint && row.bits != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits", row.bits,
-			       bits);
-	if (row.other_sketch && sketch->minima)
+	if (row->other_sketch && sketch->minima)
 		return pd_fail(e, PD_ERR_FORMAT, "the sketch does not have %d bits", sketch->minima * sketch->bits);
-	if (row.has_fingerprint)
-		pd_store_spread(&row.key, bits, &p->key);
-	if (row.sketch.present)
-		memcpy(p->sketch, row.sketch.w, sizeof p->sketch);
-	p->has = (uint8_t)((row.has_fingerprint ? PD_STORE_HAS_FINGERPRINT : 0) | (row.sketch.present ? PD_STORE_HAS_SKETCH : 0) |
-			   (pd_tsv_has(fields[PD_FP_TEXT_DIGEST]) ? PD_STORE_HAS_DIGEST : 0));
-	pd_tsv_join(text, fields, columns, PD_STORE_TEXT_COLUMNS);
+	if (row->has_fingerprint)
+		pd_store_spread(&row->key, row->bits, &p->key);
+	if (row->sketch.present)
+		memcpy(p->sketch, row->sketch.w, sizeof p->sketch);
+	p->has = (uint8_t)((row->has_fingerprint ? PD_STORE_HAS_FINGERPRINT : 0) | (row->sketch.present ? PD_STORE_HAS_SKETCH : 0) |
+			   (pd_tsv_has(row->f[PD_FP_TEXT_DIGEST]) ? PD_STORE_HAS_DIGEST : 0));
+	pd_tsv_join(text, row->f, columns, PD_STORE_TEXT_COLUMNS);
 	p->text = pd_span(text->p + at, text->n - at);
 	if (p->text.n > PD_STORE_ROW_MAX) {
 		text->n = at;

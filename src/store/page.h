@@ -75,9 +75,9 @@ struct pd_store_page {
 
 void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
 
-/* Convert the fields of an fp row (row/fields.h) to a page; its text is appended to `text`.  PD_ERR_FORMAT: the row
- * is invalid; PD_ERR_PARAMS: it has another width. */
-int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
+/* Convert a parsed row to a page; its text is appended to `text`.  PD_ERR_FORMAT: the row is too long, or its sketch is
+ * not of this kind. */
+int pd_store_page_take(struct pd_store_page *p, const struct pd_row *row, const struct pd_sketch_options *sketch,
 		       struct pd_buf *text, struct pd_err *e);
 /* Append the values of methods that make keys to the text of a page that was just read, a column each. */
 int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *values, int n, struct pd_buf *text, struct pd_err *e);

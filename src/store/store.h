@@ -31,7 +31,7 @@ struct pd_store_manifest {
 	int bits, k;
 	int k_unknown;			       /* largest distance to pages without a sketch (at most k) */
 	struct pd_buf must;		       /* parameters of the fingerprints; empty: not known yet */
-	char params[9];			       /* their hash; "": not known yet */
+	char params[PD_PARAMS_HASH];	       /* their hash; "": not known yet */
 	char sketch[24];		       /* "64x4x5"; "": none was seen yet */
 	struct pd_methods methods;	       /* methods with stored bits and keys; none: not known yet */
 	struct pd_buf tables;		       /* source of the word weights, as in headers; empty: none, or not known yet */

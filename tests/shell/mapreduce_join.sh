@@ -178,7 +178,7 @@ refused "a row that was cut" <(printf 'h0.1\tx\ty\n') 'the previous task did not
 for option in --scope=same-host --against=x --save=x --method=exact --format=jsonl; do
 	refused "match's $option" /dev/null 'works only with .match.' "$P" reduce --job=join --step=count -- $option
 done
-refused "rows of two kinds" <(printf 'bits\t64\nbits\t128\n') 'cannot be matched' "$P" reduce --job=join --step=count
+refused "rows of two kinds" <(printf 'bits\t64\nbits\t128\n') 'of 128 bits; those of the rows before have 64 bits' "$P" reduce --job=join --step=count
 # A line that the previous task does not write ends the task: no page loses its candidates without a message.
 join_step() { "$P" map --job=join --step="$@" 2>/dev/null | LC_ALL=C sort | "$P" reduce --job=join --step="$@" 2>/dev/null; }
 join_step equal --params=params <demo.fp >equal

@@ -128,7 +128,7 @@ exits "rows without a header, of other parameters" 2
 has "are named by their hash" "$tmp/err" 'bare:1: made with other parameters \(00000000\) than the store s'
 fp_rows <<<"00000000000000000000000000000000 x:1" >wide
 run "$P" store check p wide
-has "fingerprints of another width" "$tmp/err" 'wide:1: a fingerprint of 128 bits; the store keeps fingerprints of 64 bits'
+has "fingerprints of another width" "$tmp/err" 'wide:1: a fingerprint of 128 bits; those of the store p have 64 bits'
 { fp_rows <<<"0123 x:1"; fp_rows <<<"0123456789abcdef x:2"; } >bad
 run "$P" store add p bad
 exits "a bad row is left out" 1

@@ -98,6 +98,16 @@ static inline void model_row(struct model *m, struct pd_buf *row)
 	pd_buf_add_z(row, "\t-\t-\t-");
 }
 
+/* Take the row as the store does. */
+static inline int model_take(struct pd_store_page *page, const struct pd_buf *text, const struct pd_sketch_options *sketch,
+			     struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_row row;
+	ck_assert(pd_row_split(&row, pd_buf_span(text)) == PD_FP_COLUMNS);
+	int status = pd_row_parse(&row, sketch, e);
+	return status ? status : pd_store_page_take(page, &row, sketch, out, e);
+}
+
 static inline struct model_page *model_keep(struct model *m, const struct pd_store_page *page, struct pd_span row)
 {
 	m->v = pd_grow(m->v, m->n, &m->cap, sizeof *m->v);

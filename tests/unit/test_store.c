@@ -162,10 +162,8 @@ static void ask(struct world *w, bool keep)
 	if (!keep)
 		j.o.k = w->o.k = (int)model_random(&w->m, (uint64_t)w->m.k + 1);
 	for (size_t i = 0; i < n; i++) {
-		struct pd_span f[PD_FP_COLUMNS];
 		model_row(&w->m, &rows[i]);
-		ck_assert(pd_tsv_fields(pd_buf_span(&rows[i]), f, PD_FP_COLUMNS) == PD_FP_COLUMNS);
-		ok(w, pd_store_page_take(&pages[i], f, w->m.bits, &w->s.sketch, &texts[i], &e), &e);
+		ok(w, model_take(&pages[i], &rows[i], &w->s.sketch, &texts[i], &e), &e);
 	}
 	w->pages = pages;
 	w->rows = rows;

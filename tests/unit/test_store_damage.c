@@ -48,11 +48,9 @@ static void add_pages(struct pd_store *s, struct model *m, size_t n)
 	struct pd_err e = { 0 };
 	struct pd_store_page page;
 	for (size_t i = 0; i < n; i++) {
-		struct pd_span f[PD_FP_COLUMNS];
 		model_row(m, &row);
-		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
 		pd_buf_clear(&text);
-		ck_assert(pd_store_page_take(&page, f, m->bits, &s->sketch, &text, &e) == PD_OK);
+		ck_assert(model_take(&page, &row, &s->sketch, &text, &e) == PD_OK);
 		add_values(s, &page, &text);
 		ck_assert_msg(pd_store_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
 	}
@@ -104,10 +102,8 @@ static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 	pd_buf_clear(out);
 	int status = pd_store_open(&s, dir, PD_STORE_READ, e);
 	for (size_t i = 0; !status && i < QUESTIONS; i++) {
-		struct pd_span f[PD_FP_COLUMNS];
 		model_row(&m, &row);
-		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
-		status = pd_store_page_take(&pages[i], f, 64, &s.sketch, &texts[i], e);
+		status = model_take(&pages[i], &row, &s.sketch, &texts[i], e);
 		if (!status)
 			add_values(&s, &pages[i], &texts[i]);
 	}
@@ -510,7 +506,6 @@ static void add_dense(struct pd_store *s, struct model *m, size_t n)
 	struct pd_err e = { 0 };
 	struct pd_store_page page;
 	for (size_t i = 0; i < n; i++) {
-		struct pd_span f[PD_FP_COLUMNS];
 		pd_buf_clear(&row);
 		pd_buf_clear(&text);
 		pd_buf_printf(&row,
@@ -519,8 +514,7 @@ static void add_dense(struct pd_store *s, struct model *m, size_t n)
 		for (int w = 0; w < 4; w++)
 			model_hex(model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 3, &row);
 		pd_buf_printf(&row, "\t-\t-\t%016zx", i + 1);
-		ck_assert(pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS) == PD_FP_COLUMNS);
-		ck_assert_msg(pd_store_page_take(&page, f, 64, &s->sketch, &text, &e) == PD_OK, "%s", e.text);
+		ck_assert_msg(model_take(&page, &row, &s->sketch, &text, &e) == PD_OK, "%s", e.text);
 		ck_assert_msg(pd_store_judge_batch(&j, &page, 1, each, NULL, &e) == PD_OK, "%s", e.text);
 	}
 	m->n += n;

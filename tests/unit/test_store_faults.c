@@ -219,10 +219,8 @@ static int add_batch(struct teller *t, struct model *m, struct pd_err *e)
 	struct pd_buf row = { 0 }, texts[ROWS] = { 0 };
 	int status = PD_OK;
 	for (size_t i = 0; i < ROWS; i++) {
-		struct pd_span f[PD_FP_COLUMNS];
 		model_row(m, &row);
-		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
-		ck_assert(pd_store_page_take(&pages[i], f, m->bits, &t->store->sketch, &texts[i], e) == PD_OK);
+		ck_assert(model_take(&pages[i], &row, &t->store->sketch, &texts[i], e) == PD_OK);
 	}
 	status = pd_store_judge_batch(&j, pages, ROWS, take_answer, t, e);
 	if (!status)

@@ -30,14 +30,12 @@
 /* Open the batch; its parameters must be equal to the job's. */
 static int open_batch(const struct pd_engine *t, const struct pd_engine_params *p, struct pd_rows *rows, struct pd_err *e)
 {
-	struct pd_buf differ = { 0 };
+	static const char other[] = "the batch has other parameters than the job";
 	int status = pd_engine_batch_read(t, rows, e);
-	if (!status && rows->must.n && p->must.n)
-		pd_params_differ(pd_buf_span(&p->must), pd_buf_span(&rows->must), &differ);
-	if (differ.n || (!status && rows->fingerprints.n && rows->bits != p->bits))
-		status = pd_fail(e, PD_ERR_PARAMS, "%s: the batch has other parameters than the job (%s)", t->batch,
-				 pd_buf_z(&differ));
-	pd_buf_release(&differ);
+	if (!status && rows->must.n)
+		status = pd_params_compare(pd_buf_span(&p->must), pd_buf_span(&rows->must), t->batch, other, "", e);
+	if (!status && rows->fingerprints.n && rows->bits != p->bits)
+		status = pd_fail(e, PD_ERR_PARAMS, "%s: %s (bits: %d and %d)", t->batch, other, p->bits, rows->bits);
 	return status;
 }
 

@@ -38,38 +38,16 @@ struct totals {
 
 static int take_must(struct totals *t, struct pd_span must, struct pd_err *e)
 {
-	struct pd_buf differ = { 0 };
-	int status = PD_OK;
-	if (!t->p.must.n)
-		pd_buf_set(&t->p.must, must);
-	else if (must.n)
-		pd_params_differ(pd_buf_span(&t->p.must), must, &differ);
-	if (differ.n)
-		status = pd_fail(e, PD_ERR_PARAMS, "fingerprints made with other parameters cannot be matched (%s)", differ.p);
-	pd_buf_release(&differ);
-	return status;
+	if (t->p.must.n && !must.n)
+		return PD_OK;
+	return pd_params_check(&t->p.must, must, NULL, "fingerprints made with other parameters cannot be matched", "", e);
 }
 
-static int take_params(struct totals *t, struct pd_span params, struct pd_err *e)
+/* Check the hash of a row's parameters, "" if it has none, and the bits of its fingerprint, 0 without one. */
+static int take_params(struct totals *t, struct pd_span params, int bits, struct pd_err *e)
 {
-	if (!params.n || pd_span_is(params, "-") || params.n >= sizeof t->p.params)
-		return PD_OK;
-	if (!t->p.params[0])
-		memcpy(t->p.params, params.p, params.n);
-	if (pd_span_is(params, t->p.params))
-		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "rows with different parameters cannot be matched (%.*s and %s)", (int)params.n, params.p,
-		       t->p.params);
-}
-
-static int take_bits(struct totals *t, uint64_t bits, struct pd_err *e)
-{
-	if (t->p.bits && (uint64_t)t->p.bits != bits)
-		return pd_fail(e, PD_ERR_PARAMS,
-			       "rows with fingerprints of %d and of %" PRIu64 " bits cannot be matched; make all with one --bits",
-			       t->p.bits, bits);
-	t->p.bits = (int)bits;
-	return PD_OK;
+	struct pd_row row = { .f[PD_FP_PARAMS] = params, .has_fingerprint = bits != 0, .bits = bits };
+	return pd_row_check(&row, t->p.params, &t->p.bits, "the rows before", e);
 }
 
 /* If two kinds have the same size, the first by name is used. */
@@ -97,14 +75,14 @@ static int take_methods(struct pd_span recorded, struct pd_err *e)
 static int count_row(struct totals *t, const struct pd_row *row, struct pd_err *e)
 {
 	struct pd_span sketch = row->f[PD_FP_SKETCH];
-	int status = take_params(t, row->f[PD_FP_PARAMS], e);
+	int status = pd_row_check(row, t->p.params, &t->p.bits, "the rows before", e);
 	t->p.rows++;
 	if (status || !row->has_fingerprint)
 		return status;
 	t->p.fingerprints++;
 	if (sketch.n && sketch.n % 16 == 0 && sketch.n / 16 <= PD_SKETCH_WORDS)
 		t->sketches.rows[sketch.n / 16]++;
-	return take_bits(t, (uint64_t)row->bits, e);
+	return PD_OK;
 }
 
 static int take_header(struct totals *t, struct pd_engine_rows *in, struct pd_err *e)
@@ -169,7 +147,7 @@ static int take_count(struct totals *t, const struct pd_engine_lines *in, struct
 	if (pd_span_is(name, "must"))
 		return take_must(t, value, e);
 	if (pd_span_is(name, "params"))
-		return take_params(t, value, e);
+		return take_params(t, value, 0, e);
 	if (pd_span_is(name, "kind"))
 		return take_kind(t, value), PD_OK;
 	if (pd_span_is(name, "total")) {
@@ -177,7 +155,7 @@ static int take_count(struct totals *t, const struct pd_engine_lines *in, struct
 		return pd_buf_add_c(&t->p.totals, '\n'), PD_OK;
 	}
 	if (number && pd_span_is(name, "bits"))
-		return take_bits(t, n, e);
+		return take_params(t, pd_span(NULL, 0), (int)n, e);
 	if (number && pd_span_is(name, "rows"))
 		return t->p.rows += n, PD_OK;
 	if (number && pd_span_is(name, "prints"))
@@ -198,9 +176,7 @@ static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_er
 	if (!status)
 		status = take_must(to, pd_buf_span(&rows.must), e);
 	if (!status)
-		status = take_params(to, pd_span_z(rows.params), e);
-	if (!status && rows.bits)
-		status = take_bits(to, (uint64_t)rows.bits, e);
+		status = take_params(to, pd_span_z(rows.params), rows.bits, e);
 	to->p.rows += rows.n;
 	to->p.fingerprints += rows.fingerprints.n;
 	for (uint32_t i = 0; i < rows.fingerprints.n; i++)

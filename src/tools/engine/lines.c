@@ -97,34 +97,27 @@ int pd_engine_file_name(FILE *f, char name[64], struct pd_err *e)
 
 int pd_engine_row_check(struct pd_row *row, const struct pd_engine_params *p, struct pd_err *e)
 {
-	struct pd_span params = row->f[PD_FP_PARAMS];
 	int status = pd_row_parse(row, p ? &p->sketch : NULL, e);
 	if (status || !p)
 		return status;
-	if (row->has_fingerprint && row->bits != p->bits)
-		return pd_fail(e, PD_ERR_PARAMS, "the fingerprint has %d bits, but the rows of the job have %d", row->bits,
-			       p->bits);
-	if (p->params[0] && pd_tsv_has(params) && !pd_span_is(params, p->params))
-		return pd_fail(e, PD_ERR_PARAMS, "other parameters (%.*s) than the job (%s)", params.n < 16 ? (int)params.n : 16,
-			       params.p, p->params);
+	/* A job without any fingerprint, or without parameters, does not take those of this row. */
+	char params[PD_PARAMS_HASH];
+	int bits = p->bits ? p->bits : -1;
+	memcpy(params, p->params, sizeof params);
 	if (!row->sketch.present)
 		row->f[PD_FP_SKETCH] = pd_span("-", 1);
-	return PD_OK;
+	return pd_row_check(row, params, &bits, "the job", e);
 }
 
 static int check_header(struct pd_engine_rows *r, struct pd_err *e)
 {
-	struct pd_buf differ = { 0 };
-	int status = PD_OK;
 	if (!r->p || !r->in.new_header)
 		return PD_OK;
 	r->in.new_header = false;
-	if (r->p->must.n && r->in.header.must.n)
-		pd_params_differ(pd_buf_span(&r->p->must), pd_buf_span(&r->in.header.must), &differ);
-	if (differ.n)
-		status = pd_fail(e, PD_ERR_PARAMS, "the rows have other parameters than the job (%s)", differ.p);
-	pd_buf_release(&differ);
-	return status;
+	if (!r->in.header.must.n)
+		return PD_OK;
+	return pd_params_compare(pd_buf_span(&r->p->must), pd_buf_span(&r->in.header.must), NULL,
+				 "the rows have other parameters than the job", "", e);
 }
 
 int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
@@ -162,18 +155,16 @@ void pd_engine_rows_release(struct pd_engine_rows *r)
 
 bool pd_engine_row_is_whole(struct pd_span line)
 {
-	struct pd_span f[PD_FP_COLUMNS + 1];
-	return pd_tsv_fields(line, f, PD_FP_COLUMNS + 1) == PD_FP_COLUMNS;
+	struct pd_row row;
+	return pd_row_split(&row, line) == PD_FP_COLUMNS;
 }
 
 int pd_engine_row_parse(struct pd_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e)
 {
-	struct pd_span f[PD_FP_COLUMNS + 1];
-	size_t n = pd_tsv_fields(line, f, PD_FP_COLUMNS + 1);
+	size_t n = pd_row_split(row, line);
 	if (n != PD_FP_COLUMNS)
 		return pd_fail(e, PD_ERR_INPUT, "truncated or damaged row (%s than %d columns): not written by the previous task",
 			       n < PD_FP_COLUMNS ? "less" : "more", PD_FP_COLUMNS);
-	memcpy(row->f, f, sizeof row->f);
 	int status = pd_engine_row_check(row, p, e);
 	if (!status && p && row->other_sketch)
 		return pd_fail(e, PD_ERR_INPUT, "the sketch is not of the job's kind: not written by the previous task");

@@ -31,7 +31,7 @@
 
 struct pd_engine_params {
 	struct pd_buf must, totals;
-	char params[16]; /* parameters of the rows; "": none */
+	char params[PD_PARAMS_HASH]; /* parameters of the rows; "": none */
 	struct pd_sketch_options sketch;
 	int bits; /* 0: no row has a fingerprint */
 	uint64_t rows, fingerprints, sketched, representatives, distinct, many_subgroups, dense, full;
