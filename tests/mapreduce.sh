@@ -32,6 +32,9 @@ step() {
 	done
 	if [ "$name" = near ]; then rm -rf "$tmp/step.last"; mv "$d" "$tmp/step.last"; else rm -r "$d"; fi
 }
+counted() { # NAME: the sum of a counter of all tasks
+	awk -F , -v name="$1" '/^reporter:counter:pagededup,/ && $2 == name { n += $3 } END { print n + 0 }' "$tmp/counters"
+}
 # All pairs of a collection: join OUT FP... -- MATCH-OPTION...
 join_rows() {
 	local out=$1 in=()

@@ -50,6 +50,9 @@ equal() { # NAME NEW STORED MATCH-OPTION...
 deal() { { grep '^#' all.fp | grep -v '^# total' | sed 's| end=total||'; rows all.fp | awk -v n="$1" 'NR % n == 0'; } >new.fp; { grep '^#' all.fp | grep -v '^# total' | sed 's| end=total||'; rows all.fp | awk -v n="$1" 'NR % n'; } >old.fp; }
 deal 3
 for options in '' '-k 3' '-k 8' '-k 3 --no-verify' --candidates=bands; do equal demo new.fp old.fp $options; done
+: >"$tmp/counters"
+equal "counters" new.fp old.fp
+is "removed pages are counted, in the tombstones and in the collection" "$(counted TOMBSTONES) $(counted REMOVED)" "$(wc -l <gone) $(wc -l <gone)"
 # The removed pages can be removed from the dump.
 run "$P" apply -q -V got.gone -o clean.warc.gz "$demo"
 exits "apply accepts the verdicts" 0

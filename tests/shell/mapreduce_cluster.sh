@@ -38,6 +38,11 @@ for options in '' --linkage=connected --keep=newest,longest --keep=oldest '--kee
 done
 parts=1 equal "one task" demo.pairs
 parts=6 equal "six tasks" demo.pairs
+is "clusters and duplicates are counted" "$(counted CLUSTERS) $(counted DUPLICATES)" \
+	"$(rows want | cut -f 1 | sort -u | wc -l) $(rows want | awk -F '\t' '$4 == 1' | wc -l)"
+: >"$tmp/counters"
+step cluster edges demo.pairs >/dev/null
+is "pairs are counted" "$(counted PAIRS)" "$(rows demo.pairs | wc -l)"
 "$P" fp -q "$demo" | "$P" match -q -k 16 --no-verify >wild.pairs
 equal wild wild.pairs
 "$P" fp -q --method=simhash,exact,segments "$demo" | "$P" match -q >methods.pairs
@@ -50,6 +55,7 @@ least=0 equal "no pair" header.pairs
 least=0 equal "no pair, of pages that were counted" totals.pairs --keep=newest
 { cat header.pairs; rows demo.pairs | head -1 | sed 's/^/# suspect other-subject	/'; } >suspects.pairs
 least=1 equal "pages that look alike and are no pair" suspects.pairs
+is "these pages are counted" "$(counted SUSPECTS)" 1
 
 # Paths, stars, rings, trees and pages of files; the orders of these ids as bytes and as ids differ.
 python3 - >graph.pairs <<'END'

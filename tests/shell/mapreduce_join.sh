@@ -18,6 +18,9 @@ for options in '' --all-pairs '-k 3' '-k 8 --all-pairs' '-k 16' --candidates=ban
 	--similar=80% --preset=paper '-k 3 --candidates=both --band-width=2 --all-pairs'; do
 	equal demo demo.fp $options
 done
+: >"$tmp/counters"
+equal "counters" demo.fp
+is "rows are counted by both steps that read them" "$(counted ROWS)" $((2 * $(rows demo.fp | wc -l)))
 for bits in 128 256; do
 	"$P" fp -q --bits=$bits "$demo" >wide.fp
 	equal "$bits bits" wide.fp

@@ -159,6 +159,12 @@ run "$P" match --method=segments:share=0 bad.fp
 exits "a value that cannot be read" 1
 has "is counted" "$tmp/err" '1 value that could not be read left out'
 is "and the others are joined" "$(rows "$tmp/out" | wc -l)" 1
+for m in keywords vsm; do
+	"$P" fp -q --method=$m --stubs=match parts.jsonl | awk -F '\t' -v OFS='\t' '/^#/ { print; next } NR == 4 { $NF = "xyz" } { print }' >bad.fp
+	run "$P" match bad.fp
+	is "a value that cannot be read is counted: $m" "$code $(grep -o '1 value that could not be read left out' "$tmp/err")" \
+		"1 1 value that could not be read left out"
+done
 awk -F '\t' -v OFS='\t' '!/^#/ { print; $2 = "copy"; print; exit }' plain.fp >two
 is "rows without a header: the first one is matched, too" "$("$P" match -q --method=simhash two | rows /dev/stdin | wc -l)" 1
 tap_done
