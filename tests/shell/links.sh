@@ -97,6 +97,9 @@ done
 } >bases.jsonl
 is "a <base> that is not a URL is ignored, as is that of another page" "$("$P" link -q bases.jsonl | rows | cut -f2 | tr '\n' ' ')" \
 	"http://base.example/x/1 http://b.example/2 http://c.example/3 "
+web http://site.example/p "<p>$text" >without.jsonl
+run "$P" link -q without.jsonl
+is "a page without links has no rows" "$code $(rows "$tmp/out")" "0 "
 is "paper: blocks have classes" "$("$P" link -q --topic=paper page.jsonl | rows | cut -f5 | sort -u | tr '\n' ' ')" "none topic "
 
 # --- the list of adverts ---

@@ -19,6 +19,11 @@
 #define P3 "<p>A ferry carries people across in the meantime, though it does not run at night or when the river is high.</p>"
 #define TEXT P1 P2 P3
 #define OTHER "<p>Somebody else wrote these words, at some length, with commas and full stops, about another thing.</p>"
+/* 80 bytes, 80 bytes in a link, and more in the link. */
+#define HALF(more) \
+	"<div class=a><div>There was a storm, the harbour master said, and that night it took the old mill. " \
+	"<a href=/1>He wrote this down for all of us, and it was read in every house of the old town" more \
+	"</a></div></div><div class=x>" P1 "</div>"
 #define PAGE(before, after) "<html><body>" before "<div class=x>" TEXT "</div>" after "</body></html>"
 #define NAV "<ul><li><a href=/1>Home page</a></li><li><a href=/2>News of today</a></li><li><a href=/3>Sports</a></li></ul>"
 #define CARD(n) \
@@ -40,6 +45,8 @@ static const struct row {
 	{ "inline markup joins",
 	  "<p>The <b>com</b>mittee <i>met</i> on Tuesday, and so on and so on, to discuss the old bridge.</p>" P2,
 	  "The committee met on", NULL, 0 },
+	{ "a line with half of its text in a link is prose", HALF(""), "harbour master", NULL, 0 },
+	{ "a line with more of it in a link is not", HALF("."), "closed since", "harbour master", 0 },
 	{ "lines end with boxes", PAGE("", ""), "last spring.\nRepairs", NULL, 0 },
 
 	{ "nav element", PAGE("<nav>Skip this and that</nav>", ""), "ferry", "Skip", 0 },
