@@ -32,6 +32,10 @@
 #define GOODS(n) \
 	"<li><a href=/" n ">Chair number " n ", of oak</a><div>" n \
 	"20.50 &euro;</div><button>Buy it</button><p>Into the basket</p></li>"
+/* A price of one digit, 53 bytes after the start of its line. */
+#define PRICED(n, maker) \
+	"<li><a href=/" n ">A chair of oak, made by " maker "</a><div>The price of one of them, with a seat of leather, is " n \
+	" &euro;</div><button>Buy it</button><p>Into the basket</p></li>"
 #define SHELF "<ul>" GOODS("1") GOODS("2") GOODS("3") GOODS("4") GOODS("5") GOODS("6") GOODS("7") GOODS("8") "</ul>"
 #define CARDS CARD("one") CARD("two") CARD("three") CARD("four")
 
@@ -180,6 +184,10 @@ static const struct row {
 	  "<td><a href=/1>45 inches</a></td></tr></table></div><div>" P1 P2 P3 "</div>",
 	  "45 inches", NULL, 0 },
 	{ "a shelf of goods", "<div>" P1 "</div>" SHELF, "Chair number 8, of oak\n820.50", "basket", 0 },
+	{ "a shelf of goods with prices after many words",
+	  "<div>" P1 "</div><ul>" PRICED("1", "Anna") PRICED("2", "Bela") PRICED("3", "Carl") PRICED("4", "Dora")
+		  PRICED("5", "Emil") PRICED("6", "Fritz") PRICED("7", "Gerda") PRICED("8", "Hugo") "</ul>",
+	  "made by Hugo\nThe price of one of them, with a seat of leather, is 8", "basket", 0 },
 	{ "other text next to a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
 	{ "a shelf and a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
 	{ "links without prices are not a shelf",

@@ -10,6 +10,7 @@
 
 #define P1 "The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring. "
 #define P2 "Repairs will take two years, the engineers said, and the town must find most of the money for them itself. "
+#define BYTES_200 P1 "Repairs will take two years, the engineers said, and the town must find most of the money now."
 #define LONG "<p>" P1 P2 P1 "</p><p>" P2 P1 P2 "</p><p>" P1 P2 P1 "</p><p>" P2 P1 P2 "</p>"
 
 static const struct {
@@ -28,6 +29,9 @@ static const struct {
 	{ "script, replace", "<script>top.location.replace(\"/new\")</script>", PD_STUB_REDIRECT },
 	{ "script that only reads", "<script>if (location.href == x) y()</script><h1>Opening hours</h1><p>Nine to five.",
 	  PD_STUB_NONE },
+	{ "script, assign", "<script>window.location.assign('/new')</script><a href=/new>New</a>", PD_STUB_REDIRECT },
+	{ "script and 200 bytes of text", "<title>Old</title><script>location = '/b'</script><p>" BYTES_200, PD_STUB_REDIRECT },
+	{ "script and 201 bytes of text", "<title>Old</title><script>location = '/b'</script><p>" BYTES_200 ".", PD_STUB_NONE },
 	{ "script and a text", "<script>if (a) location.href = '/b'</script>" LONG, PD_STUB_NONE },
 	{ "moved", "<title>Object moved</title><h2>Object Moved</h2>This object may be found <a href=/b>here</a>.",
 	  PD_STUB_REDIRECT },
