@@ -257,4 +257,24 @@ echo "# rows with CRLF line ends: exit $code, $(rows "$tmp/out" | wc -l) pairs o
 printf '%s' "$(cat full.fp)" >cut.fp
 match -k 8 cut.fp
 same "a last line without its newline is a row" "$tmp/out" want.out
+
+# --- rows are numbered in the order of their ids, whatever their order in the file ---
+python3 - >ordered.fp <<'END'
+import random
+draw = random.Random(4)
+ids = [name + end for name in ('b.warc', 'a.warc', 'a.warc.gz', 'a', 'a!x') for end in ['', ':0', ':+0', ':10', ':9', ':+9', ':100'] + [':%d' % (i * 7) for i in range(20, 40)]]
+def order(id):
+    name, colon, offset = id.rpartition(':')
+    return (name, int(offset), id) if colon else (id, 0, id)
+for i, id in enumerate(sorted(ids, key=lambda id: tuple(x.encode() if isinstance(x, str) else x for x in order(id)))):
+    print('%016x\t%s\t-' % (1 << i % 5, id) + '\t-' * 14)
+END
+match -k 3 ordered.fp
+cp "$tmp/out" want.out
+at_least "ids of several files: there are pairs" "$(rows want.out | wc -l)" 100
+for order in "shuf --random-source=<(yes 1)" "shuf --random-source=<(yes 2)" tac "sort -t $'\t' -k 2,2"; do
+	eval "$order ordered.fp" >other.fp
+	match -k 3 other.fp
+	same "ids of several files, rows in the order of $order: the same pairs" "$tmp/out" want.out
+done
 tap_done
