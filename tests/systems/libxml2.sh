@@ -14,7 +14,7 @@ case $B in *san-* | *cover*) give_up "libxml2 is built without sanitizers" ;; es
 objects=("$B"/obj/src/cmd/*.o "$B/obj/src/main.o")
 [ -e "${objects[0]}" ] || give_up "the program's objects are not in $B"
 # shellcheck disable=SC2046
-libraries=$(pkg-config --libs $(grep -v '^#' "$TOP/tools/libraries" | cut -f 2 | grep -v '^-l\|libxml')" -lbz2 -lstdc++ -lm -pthread")
+libraries="$(pkg-config --libs $(grep -v '^#' "$TOP/tools/libraries" | cut -f 2 | grep -v '^-l\|libxml')) -lbz2 -lstdc++ -lm -pthread"
 
 fetch() { # RELEASE: its source in $cache/RELEASE/source
 	local folder=$cache/$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -42,8 +42,8 @@ for release in bullseye sid; do
 	fi
 	version=$(sed -n 's/^#define LIBXML_DOTTED_VERSION "\(.*\)"/\1/p' "$cache/$release/include/libxml2/libxml/xmlversion.h")
 	# shellcheck disable=SC2086
-	run env -C "$TOP" bash -c "cc -std=gnu11 -O2 -ffp-contract=off -pthread -D_GNU_SOURCE -DLIBXML_STATIC -Isrc -Iinclude -I'$cache/$release/include/libxml2' -c -o '$tmp/tree.o' src/page/tree.c &&
-		cc -o '$tmp/there' ${objects[*]} '$tmp/tree.o' '$B/libtools.a' '$B/libpagededup.a' '$cache/$release/libxml2.a' $libraries"
+	run env -C "$TOP" bash -c "cc -std=gnu11 -O2 -ffp-contract=off -pthread -D_GNU_SOURCE -DLIBXML_STATIC -Isrc -Iinclude -I'$cache/$release/include/libxml2' -c -o '$tmp/w/tree.o' src/page/tree.c &&
+		cc -o '$tmp/w/there' ${objects[*]} '$tmp/w/tree.o' '$B/libtools.a' '$B/libpagededup.a' '$cache/$release/libxml2.a' $libraries"
 	exits "libxml2 $version: the program is linked with it" 0
 	[ $code = 0 ] || { diag "$(grep -m3 error "$tmp/err")"; continue; }
 	has "libxml2 $version: selftest" <(./there version --selftest --long) '^golden pages +ok'

@@ -251,7 +251,7 @@ cat pages.parquet | "$Q" fp -q --name=pages.parquet - >piped.tsv
 same "pages through a pipe" <(grep -v '^# total' piped.tsv) <(grep -v '^# total' from-parquet.tsv)
 run bash -c 'cat pages.parquet | TMPDIR=/nowhere "$0" fp -q -' "$Q"
 exits "where no temporary file can be" 2
-has "the message says so" "$tmp/err" '-: cannot be put into a temporary file: No such file'
+has "the message says so" "$tmp/err" '-: cannot be copied into a temporary file: No such file'
 if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then
 	whole transplant-dev "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" 100 1000
 else
