@@ -20,6 +20,11 @@ static bool takes_value(const struct pd_opt *o)
 	       (o->type != PD_OPT_CALL || o->arg);
 }
 
+static bool may_repeat(const struct pd_opt *o)
+{
+	return o->type == PD_OPT_LIST || o->type == PD_OPT_CALL;
+}
+
 static bool parse_size(const char *z, size_t *out)
 {
 	char *end;
@@ -89,6 +94,17 @@ static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 	return pd_fail(e, PD_ERR_USAGE, "--%s takes %s, not '%s'", o->name, want.p, arg);
 }
 
+/* A command line may be parsed more than once: add each of its words once. */
+static int add_to_list(char ***list, int *n, const char *word)
+{
+	for (int i = 0; i < *n; i++)
+		if ((*list)[i] == word)
+			return PD_OK;
+	*list = pd_realloc(*list, (size_t)(*n + 1) * sizeof **list);
+	(*list)[(*n)++] = (char *)word;
+	return PD_OK;
+}
+
 int pd_opt_set(const struct pd_opt *o, void *options, const char *arg, bool no, struct pd_err *e)
 {
 	void *to = (char *)options + o->at;
@@ -122,6 +138,7 @@ int pd_opt_set(const struct pd_opt *o, void *options, const char *arg, bool no, 
 				return PD_OK;
 			}
 		return bad_value(o, arg, e);
+	case PD_OPT_LIST: return add_to_list(to, (int *)((char *)options + o->n), arg);
 	case PD_OPT_CALL: return o->call(options, arg, e);
 	case PD_OPT_HEADING: break;
 	}
@@ -528,7 +545,7 @@ static int set_option(struct config_line *l, const struct pd_usage *u, const str
 		status = fail_line(l, e, "'%s' is given twice", o->name);
 	bool ours = o && (!o->only || o->only & mode);
 	list = !status && l->rest.n && *l->rest.p == '[';
-	if (list && o && o->type != PD_OPT_CALL)
+	if (list && o && !may_repeat(o))
 		status = fail_line(l, e, "'%s' takes one value, not a list in brackets", o->name);
 	for (bool more = true; !status && more;) {
 		if (list) {
@@ -603,8 +620,8 @@ void pd_opt_print_config(const struct pd_usage *u, int argc, char **argv, struct
 		int code, n = 0;
 		if (!values[i] || !row->name)
 			continue;
-		pd_buf_printf(out, "%s = %s", row->name, row->type == PD_OPT_CALL ? "[" : "");
-		if (row->type == PD_OPT_CALL) { /* it may be repeated */
+		pd_buf_printf(out, "%s = %s", row->name, may_repeat(row) ? "[" : "");
+		if (may_repeat(row)) {
 			table_make(&t, u->opts);
 			optind = 0;
 			while ((o = next_option(u, &t, argc, argv, &code)) != NULL) {
@@ -617,7 +634,7 @@ void pd_opt_print_config(const struct pd_usage *u, int argc, char **argv, struct
 		} else {
 			print_value(row, values[i], out);
 		}
-		pd_buf_add_z(out, row->type == PD_OPT_CALL ? "]\n" : "\n");
+		pd_buf_add_z(out, may_repeat(row) ? "]\n" : "\n");
 	}
 	free(values);
 }

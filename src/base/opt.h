@@ -23,6 +23,7 @@ enum pd_opt_type {
 	PD_OPT_SHARE,	/* double within min..max, from 0 to 1; typed in per cent; a number up to 1 is a share */
 	PD_OPT_TEXT,	/* const char *, borrowed from argv */
 	PD_OPT_CHOICE,	/* int: index into `choices` */
+	PD_OPT_LIST,	/* char **, each word borrowed from argv, and at `n` their number; may be repeated; the caller frees it */
 	PD_OPT_CALL,	/* `call` does it */
 };
 
@@ -35,7 +36,7 @@ struct pd_opt {
 	bool rare;		    /* rarely used: only --help=all lists it */
 	bool same_result;	    /* the result does not depend on the value: a run may be resumed with another one */
 	unsigned only;		    /* a bit for each mode of the command that uses it (pd_opt_check); 0: all modes */
-	size_t at;		    /* offsetof(struct …, member) */
+	size_t at, n;		    /* offsetof(struct …, member); n: LIST */
 	double min, max;	    /* INT, REAL */
 	const char *const *choices; /* CHOICE: NULL at the end */
 	int (*call)(void *options, const char *arg, struct pd_err *e);

@@ -16,17 +16,6 @@ struct audit_options {
 
 #define AT(member) .at = offsetof(struct audit_options, member)
 
-static int add_clean(void *options, const char *arg, struct pd_err *e)
-{
-	struct audit_options *o = options;
-	for (int i = 0; i < o->audit.n_clean; i++) /* options are parsed more than once */
-		if (o->audit.clean[i] == arg)
-			return PD_OK;
-	o->audit.clean = pd_realloc(o->audit.clean, (size_t)(o->audit.n_clean + 1) * sizeof *o->audit.clean);
-	o->audit.clean[o->audit.n_clean++] = (char *)arg;
-	return PD_OK;
-}
-
 /* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Results" },
@@ -34,7 +23,7 @@ static const struct pd_opt opts[] = {
 	  .help = "the 'dedup' run in DIR: its verdicts, its clean dumps and its options" },
 	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(audit.verdicts),
 	  .help = "output of 'pagededup cluster'" },
-	{ .type = PD_OPT_CALL, .name = "clean", .arg = "CLEAN", .call = add_clean,
+	{ .type = PD_OPT_LIST, .name = "clean", .arg = "CLEAN", AT(audit.clean), .n = offsetof(struct audit_options, audit.n_clean),
 	  .help = "a clean dump, or a folder of them; may be repeated" },
 	PD_WALK_FILES_OPT, PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };
@@ -93,30 +82,22 @@ static int check_audit(struct audit_options *o, char **dumps, int n, struct pd_b
 
 static int run_audit(int argc, char **argv)
 {
-	struct audit_options o = { 0 }, first_pass = { 0 };
+	struct audit_options o = { 0 };
 	struct pd_buf words = { 0 }, paths = { 0 };
 	char *verdicts = NULL;
 	struct pd_log log;
 	struct pd_err e;
 	int first;
 	pd_log_init(&log, "audit");
-	int code = pd_command_parse(&usage, argc, argv, &first_pass, &first, &log);
-	free(first_pass.audit.clean);
-	if (code)
-		return code - 1;
-	char **all = first_pass.run ? pd_walk_run_options(&usage, first_pass.run, &argc, argv, &words, &e) : argv;
-	code = all ? pd_walk_parse(&usage, PD_METHOD_BOTH, argc, all, &o.audit.walk, &first, &log)
-		   : 1 + pd_command_failed(&log, &e);
+	int code = pd_walk_parse_run(&usage, &argc, &argv, &o.audit.walk, &o.run, &words, &first, &log);
 	if (!code) {
-		int status = check_audit(&o, all + first, argc - first, &paths, &e);
+		int status = check_audit(&o, argv + first, argc - first, &paths, &e);
 		if (o.run)
 			o.audit.verdicts = verdicts = pd_dedup_folder_path(o.run, "verdicts.tsv");
 		if (!status)
-			status = pd_audit(&o.audit, all + first, argc - first, &log, &e);
+			status = pd_audit(&o.audit, argv + first, argc - first, &log, &e);
 		code = 1 + pd_command_exit(status, &log, &e);
 	}
-	if (all != argv)
-		free(all);
 	free(verdicts);
 	free(o.audit.clean);
 	pd_buf_release(&words);

@@ -9,18 +9,10 @@
 
 #define AT(member) .at = offsetof(struct pd_decontaminate_options, member)
 
-static int add_tests(void *options, const char *arg, struct pd_err *e)
-{
-	struct pd_decontaminate_options *o = options;
-	o->tests = pd_realloc(o->tests, (size_t)(o->n_tests + 1) * sizeof *o->tests);
-	o->tests[o->n_tests++] = (char *)arg;
-	return PD_OK;
-}
-
 /* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Test set" },
-	{ .type = PD_OPT_CALL, .name = "against", .arg = "TESTS", .call = add_tests,
+	{ .type = PD_OPT_LIST, .name = "against", .arg = "TESTS", AT(tests), .n = offsetof(struct pd_decontaminate_options, n_tests),
 	  .help = "the test items: JSONL, text or any INPUT; may be repeated" },
 	{ .type = PD_OPT_TEXT, .name = "test-field", .arg = "NAME", AT(test_field),
 	  .help = "JSONL: field of TESTS with the text of an item (as --field-text)" },

@@ -16,17 +16,6 @@
 #include "tools/inspect.h"
 #include "tools/report.h"
 
-static int add_against(void *options, const char *arg, struct pd_err *e)
-{
-	struct pd_dedup_options *o = options;
-	for (int i = 0; i < o->n_against; i++) /* with a preset, the same words are parsed twice */
-		if (o->against[i] == arg)
-			return PD_OK;
-	o->against = pd_realloc(o->against, (size_t)(o->n_against + 1) * sizeof *o->against);
-	o->against[o->n_against++] = (char *)arg;
-	return strcmp(arg, "-") ? PD_OK : pd_fail(e, PD_ERR_USAGE, "--against needs a file, because dedup may read it twice");
-}
-
 #define AT(member) .at = offsetof(struct pd_dedup_options, member)
 #define MATCH_AT(member) AT(match.member)
 #define CLUSTER_AT(member) AT(cluster.member)
@@ -34,7 +23,7 @@ static int add_against(void *options, const char *arg, struct pd_err *e)
 /* clang-format off */
 static const struct pd_opt opts[] = {
 	PD_WALK_FILES_OPT,
-	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
+	{ .type = PD_OPT_LIST, .name = "against", .arg = "FP", AT(against), .n = offsetof(struct pd_dedup_options, n_against),
 	  .help = "also remove pages that match an earlier crawl" },
 	PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
@@ -93,6 +82,9 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 	if (from_stdin)
 		return pd_fail(e, PD_ERR_USAGE,
 			       "dedup needs input files, because it reads them twice; it cannot read standard input");
+	for (int i = 0; i < o->n_against; i++)
+		if (!strcmp(o->against[i], "-"))
+			return pd_fail(e, PD_ERR_USAGE, "--against needs a file, because dedup may read it twice");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file, because dedup reads the list twice");
 	if (o->dry_run && (o->link || o->removed || o->keep_others || o->rewrite_revisits || o->remove_suspects || o->remove_parts))

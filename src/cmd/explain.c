@@ -172,12 +172,9 @@ static int run_explain(int argc, char **argv)
 	if (status || subject == VERDICT)
 		return pd_command_exit(status, &log, &e);
 	/* Parse again: the options of the run come first, and a preset is applied. */
-	char **all = o.run ? pd_walk_run_options(&usage, o.run, &argc, argv, &words, &e) : argv;
-	code = all ? pd_walk_parse(&usage, PD_METHOD_BOTH, argc, all, &o.walk, &first, &log) : 1 + pd_command_failed(&log, &e);
+	code = pd_walk_parse_run(&usage, &argc, &argv, &o.walk, &o.run, &words, &first, &log);
 	if (!code)
-		code = 1 + pd_command_exit(explain_pages(&o, subject, all + first, argc - first, &log, &e), &log, &e);
-	if (all != argv)
-		free(all);
+		code = 1 + pd_command_exit(explain_pages(&o, subject, argv + first, argc - first, &log, &e), &log, &e);
 	return code - 1;
 }
 

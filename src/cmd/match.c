@@ -9,14 +9,6 @@
 
 #define AT(member) .at = offsetof(struct pd_stage_match, member)
 
-static int add_against(void *options, const char *arg, struct pd_err *e)
-{
-	struct pd_stage_match *o = options;
-	o->against = pd_realloc(o->against, (size_t)(o->n_against + 1) * sizeof *o->against);
-	o->against[o->n_against++] = (char *)arg;
-	return PD_OK;
-}
-
 static const char *const presets[] = { "default", "paper", NULL };
 
 /* clang-format off */
@@ -32,7 +24,7 @@ static const struct pd_opt opts[] = {
 	  .help = "weights of rules for their sum: adverts=W,body=W,... (.2 each)" },
 	{ .type = PD_OPT_TEXT, .name = "links", .rare = true, .arg = "FILE", AT(links), .help = "rows of 'link' for --rule" },
 	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", AT(ranks), .help = "rows of 'link --rank' for --rule=signature" },
-	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
+	{ .type = PD_OPT_LIST, .name = "against", .arg = "FP", AT(against), .n = offsetof(struct pd_stage_match, n_against),
 	  .help = "only pairs of an input page and a page of FP; may be repeated" },
 	{ .type = PD_OPT_TEXT, .name = "save", .arg = "FILE", AT(save),
 	  .help = "only write a key file, which loads faster than rows" },

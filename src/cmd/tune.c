@@ -25,17 +25,6 @@ struct tune_options {
 
 #define AT(member) .at = offsetof(struct tune_options, member)
 
-static int add_labels(void *options, const char *arg, struct pd_err *e)
-{
-	struct tune_options *o = options;
-	for (int i = 0; i < o->n_labels; i++) /* options are parsed more than once */
-		if (o->labels[i] == arg)
-			return PD_OK;
-	o->labels = pd_realloc(o->labels, (size_t)(o->n_labels + 1) * sizeof *o->labels);
-	o->labels[o->n_labels++] = (char *)arg;
-	return PD_OK;
-}
-
 /* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Results" },
@@ -51,7 +40,7 @@ static const struct pd_opt opts[] = {
 	  .help = "with this probability the promise holds (95%)" },
 	{ .type = PD_OPT_FLAG, .name = "suspects", AT(suspects), .help = "also try to remove suspects" },
 	{ .type = PD_OPT_HEADING, .name = "Labels" },
-	{ .type = PD_OPT_CALL, .name = "labels", .arg = "FILE", .call = add_labels,
+	{ .type = PD_OPT_LIST, .name = "labels", .arg = "FILE", AT(labels), .n = offsetof(struct tune_options, n_labels),
 	  .help = "saved labels; may be repeated; without, the page to label is written" },
 	{ .type = PD_OPT_TEXT, .name = "override", .rare = true, .arg = "FILE", AT(override),
 	  .help = "labels that decide, if people judged a removal differently" },
@@ -383,19 +372,14 @@ static int tune(struct tune_options *o, struct pd_log *log, struct pd_err *e)
 
 static int run_tune(int argc, char **argv)
 {
-	struct tune_options o = { .seed = 1, .max_wrong = .01, .confidence = .95 }, first_pass = { 0 };
+	struct tune_options o = { .seed = 1, .max_wrong = .01, .confidence = .95 };
 	struct pd_buf words = { 0 };
 	char *verdicts = NULL;
 	struct pd_log log;
 	struct pd_err e;
 	int first, status = PD_OK;
 	pd_log_init(&log, "tune");
-	int code = pd_command_parse(&usage, argc, argv, &first_pass, &first, &log);
-	free(first_pass.labels);
-	if (code)
-		return code - 1;
-	char **all = first_pass.run ? pd_walk_run_options(&usage, first_pass.run, &argc, argv, &words, &e) : argv;
-	code = all ? pd_walk_parse(&usage, PD_METHOD_BOTH, argc, all, &o.walk, &first, &log) : 1 + pd_command_failed(&log, &e);
+	int code = pd_walk_parse_run(&usage, &argc, &argv, &o.walk, &o.run, &words, &first, &log);
 	if (!code) {
 		if (o.run && o.verdicts)
 			status = pd_fail(&e, PD_ERR_USAGE, "--run and --verdicts cannot be combined");
@@ -413,8 +397,6 @@ static int run_tune(int argc, char **argv)
 			status = tune(&o, &log, &e);
 		code = 1 + pd_command_exit(status, &log, &e);
 	}
-	if (all != argv)
-		free(all);
 	free(verdicts);
 	free(o.labels);
 	pd_buf_release(&words);

@@ -152,31 +152,34 @@ static int add_known(const struct pd_usage *u, struct pd_span options, struct pd
 	return n;
 }
 
-char **pd_walk_run_options(const struct pd_usage *u, const char *run, int *argc, char **argv, struct pd_buf *words,
-			   struct pd_err *e)
+int pd_walk_parse_run(const struct pd_usage *u, int *argc, char ***argv, struct pd_walk_options *o, const char *const *run,
+		      struct pd_buf *words, int *first, struct pd_log *log)
 {
-	struct pd_buf options = { 0 };
-	char *journal = pd_dedup_folder_path(run, PD_DEDUP_JOURNAL);
-	int n = 0, status = pd_journal_options(journal, &options, e);
-	free(journal);
-	if (!status)
+	pd_local_buf options = { 0 };
+	struct pd_err e;
+	int code = pd_command_parse(u, *argc, *argv, o, first, log), n = 0;
+	if (!code && *run) {
+		pd_local_mem char *journal = pd_dedup_folder_path(*run, PD_DEDUP_JOURNAL);
+		pd_local_mem char *table = pd_dedup_folder_path(*run, "site.bp");
+		if (pd_journal_options(journal, &options, &e))
+			return 1 + pd_command_failed(log, &e);
 		n = add_known(u, pd_buf_span(&options), words);
-	pd_buf_release(&options);
-	if (status)
-		return NULL;
-	char *table = pd_dedup_folder_path(run, "site.bp");
-	if (access(table, F_OK) == 0) {
-		pd_buf_printf(words, "--boilerplate=%s%c", table, 0);
-		n++;
+		if (access(table, F_OK) == 0) {
+			pd_buf_printf(words, "--boilerplate=%s%c", table, 0);
+			n++;
+		}
+		/* The words, and then pointers to them. */
+		size_t at = (words->n + sizeof *argv - 1) / sizeof *argv * sizeof *argv;
+		pd_buf_reserve(words, at - words->n + (size_t)(n + *argc + 1) * sizeof **argv);
+		char **all = (char **)(void *)(words->p + at), *word = words->p;
+		memcpy(all + n, *argv, (size_t)(*argc + 1) * sizeof *all);
+		all[0] = (*argv)[0];
+		for (int i = 1; i <= n; i++, word += strlen(word) + 1)
+			all[i] = word;
+		*argc += n;
+		*argv = all;
 	}
-	free(table);
-	char **all = pd_zalloc((size_t)(n + *argc + 1) * sizeof *all), *word = words->p;
-	all[0] = argv[0];
-	for (int i = 1; i <= n; i++, word += strlen(word) + 1)
-		all[i] = word;
-	memcpy(all + n + 1, argv + 1, (size_t)(*argc - 1) * sizeof *all);
-	*argc += n;
-	return all;
+	return code ? code : pd_walk_parse(u, PD_METHOD_BOTH, *argc, *argv, o, first, log);
 }
 
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)

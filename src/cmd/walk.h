@@ -139,10 +139,10 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
 		  struct pd_log *log);
 
-/* Return a command line for pd_walk_parse: the options of the `dedup` run in the folder that the command has, the table that
- * it learned, and then the options of argv.  It points into `words`; the caller frees it.  NULL: an error. */
-char **pd_walk_run_options(const struct pd_usage *u, const char *run, int *argc, char **argv, struct pd_buf *words,
-			   struct pd_err *e);
+/* The same for a command with --run=DIR, the folder of a `dedup` run, which is stored in *run: the options of the run that
+ * the command has, and the table that it learned, come before those of *argv.  The new *argv is in `words`. */
+int pd_walk_parse_run(const struct pd_usage *u, int *argc, char ***argv, struct pd_walk_options *o, const char *const *run,
+		      struct pd_buf *words, int *first, struct pd_log *log);
 
 /* Run pd_walk and print its error; return the exit status. */
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);
