@@ -6,6 +6,7 @@
 #ifndef PD_BASE_SPOOL_H
 #define PD_BASE_SPOOL_H
 
+#include <endian.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -32,5 +33,26 @@ int pd_spool_added(struct pd_spool *s, struct pd_err *e);
 /* Write the tail: all rows are in the map, whose lines keep their addresses until more rows are written. */
 int pd_spool_flush(struct pd_spool *s, struct pd_err *e);
 void pd_spool_release(struct pd_spool *s);
+
+/* The offset of a row in five bytes, little-endian, for arrays of them. */
+struct pd_offset {
+	uint8_t bytes[5];
+};
+#define PD_OFFSET_END (UINT64_C(1) << 40)
+
+static inline uint64_t pd_offset_get(struct pd_offset o)
+{
+	uint64_t v = 0;
+	memcpy(&v, o.bytes, sizeof o.bytes);
+	return le64toh(v);
+}
+
+static inline struct pd_offset pd_offset(uint64_t at)
+{
+	struct pd_offset o;
+	at = htole64(at);
+	memcpy(o.bytes, &at, sizeof o.bytes);
+	return o;
+}
 
 #endif

@@ -37,25 +37,6 @@ static void trim_spool(struct pd_spool *s)
 	s->views = 0;
 }
 
-/* --- pages --- */
-
-/* Offsets of lines in the spool, by number: five bytes each, little-endian, up to a terabyte. */
-#define OFFSET_BYTES 5
-#define OFFSET_MAX (UINT64_C(1) << 40)
-
-static inline uint64_t offset_get(const uint8_t *v, size_t i)
-{
-	const uint8_t *p = v + i * OFFSET_BYTES;
-	return p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32;
-}
-
-static inline void offset_put(uint8_t *v, size_t i, uint64_t at)
-{
-	uint8_t *p = v + i * OFFSET_BYTES;
-	for (int b = 0; b < OFFSET_BYTES; b++)
-		p[b] = (uint8_t)(at >> 8 * b);
-}
-
 /* ==== ids ====
  *
  * Ids of pages -> numbers 0, 1, 2 … in the order of their first occurrence, with twelve bytes and a slot of a table
@@ -272,10 +253,10 @@ static struct pd_span after_id(struct pd_span line)
 static int add_new(struct pd_pages *p, const struct pages_batch *batch, const struct pages_end *end, struct pd_err *e)
 {
 	uint64_t at = pd_spool_end(&p->spool);
-	if (at >= OFFSET_MAX)
+	if (at >= PD_OFFSET_END)
 		return pd_fail(e, PD_ERR_LIMIT, "the rows of pages take over a terabyte");
-	p->at = pd_big_grow(p->at, p->n, &p->cap, OFFSET_BYTES);
-	offset_put(p->at, p->n++, at);
+	p->at = pd_big_grow(p->at, p->n, &p->cap, sizeof *p->at);
+	p->at[p->n++] = pd_offset(at);
 	p->n_https += pd_pages_is_https(after_id(pd_span(batch->text.p + end->line, end->n)));
 	pd_buf_add(&p->spool.tail, batch->text.p + end->line, end->n);
 	pd_buf_add_c(&p->spool.tail, '\n');
@@ -628,7 +609,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 static struct pd_span page_line(struct pd_pages *p, uint32_t page)
 {
 	trim_spool(&p->spool);
-	return spool_line(&p->spool, offset_get(p->at, page));
+	return spool_line(&p->spool, pd_offset_get(p->at[page]));
 }
 
 struct pd_span pd_pages_field(struct pd_pages *p, uint32_t page, enum pd_row_field field)
@@ -643,8 +624,8 @@ void pd_pages_get(struct pd_pages *p, uint32_t page, struct pd_row *out)
 
 void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner)
 {
-	uint64_t at = offset_get(p->at, sooner);
-	pd_prefetch(p->at + (size_t)soon * OFFSET_BYTES);
+	uint64_t at = pd_offset_get(p->at[sooner]);
+	pd_prefetch(&p->at[soon]);
 	if (at < p->spool.written)
 		pd_prefetch(p->spool.map + at);
 }
@@ -663,10 +644,10 @@ const struct pd_edge_by *pd_pages_by(const struct pd_pages *p, const struct pd_e
 
 void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
 {
-	uint8_t *at = pd_big_alloc((p->n + 1) * OFFSET_BYTES);
+	struct pd_offset *at = pd_big_alloc((p->n + 1) * sizeof *at);
 	for (size_t i = 0; i < p->n; i++) {
-		pd_prefetch(p->at + (size_t)order[i + PD_AHEAD < p->n ? i + PD_AHEAD : i] * OFFSET_BYTES);
-		offset_put(at, i, offset_get(p->at, order[i]));
+		pd_prefetch(&p->at[order[i + PD_AHEAD < p->n ? i + PD_AHEAD : i]]);
+		at[i] = p->at[order[i]];
 	}
 	free(p->at);
 	p->at = at;
@@ -708,7 +689,7 @@ static bool is_scattered(const struct pd_pages *p, const uint32_t *pages, size_t
 	uint64_t last = 0;
 	size_t far = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t at = offset_get(p->at, pages[i]);
+		uint64_t at = pd_offset_get(p->at[pages[i]]);
 		far += (at > last ? at - last : last - at) > NEAR;
 		last = at;
 	}
@@ -718,7 +699,7 @@ static bool is_scattered(const struct pd_pages *p, const uint32_t *pages, size_t
 static void collect_lines(struct pd_pages *p, const uint32_t *pages, size_t n, struct collected_lines *out)
 {
 	for (size_t i = 0; i < n; i++) {
-		out->at[i] = offset_get(p->at, pages[i]);
+		out->at[i] = pd_offset_get(p->at[pages[i]]);
 		out->order[i] = (uint32_t)i;
 	}
 	pd_order_by(out->order, n, out->at);
@@ -739,7 +720,7 @@ static int copy_lines(struct pd_pages *p, struct pd_spool *to, const uint32_t *p
 	int status = PD_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		const char *line = from->text.p + from->at[i];
-		offset_put(p->at, pages[i], pd_spool_end(to));
+		p->at[pages[i]] = pd_offset(pd_spool_end(to));
 		pd_buf_add(&to->tail, line, (size_t)((const char *)memchr(line, '\n', from->text.n - from->at[i]) - line));
 		pd_buf_add_c(&to->tail, '\n');
 		status = pd_spool_added(to, e);

@@ -76,8 +76,8 @@ struct pd_pages {
 	uint64_t cut;		    /* tables of pairs that ended early */
 	bool same_is_one;	    /* pages with equal signatures are one node (false if the scope separates pages) */
 	/* its own */
-	struct pd_ids ids; /* until pages are renumbered */
-	uint8_t *at;	   /* of a page's line in the spool */
+	struct pd_ids ids;    /* until pages are renumbered */
+	struct pd_offset *at; /* of a page's line in the spool */
 	struct pd_spool spool;
 };
 

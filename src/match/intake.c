@@ -553,22 +553,19 @@ static int take_batch(struct intake *in, const struct row_batch *b, uint64_t fro
 		in->sketches.rows[in->sketches.current] += b->sketched;
 
 	/* Room, and data that need no other. */
-	struct pd_rows_offsets *at = late ? &late->at : &rows->at;
+	struct pd_offset **at = late ? &late->at : &rows->at;
 	from = late ? from : pd_spool_end(in->spool);
 	int status = check_number_of_rows(in, b->rows, e);
-	if (!status && !late && (from + b->spooled.n) >> 40)
+	if (!status && !late && from + b->spooled.n >= PD_OFFSET_END)
 		status = pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
 	if (status)
 		return status;
-	at->low = rows_room(in, late ? &late->low : &rows->memory.low, b->rows, sizeof *at->low);
-	at->high = rows_room(in, late ? &late->high : &rows->memory.high, b->rows, sizeof *at->high);
+	*at = rows_room(in, late ? &late->at_memory : &rows->memory.at, b->rows, sizeof **at);
 	add_sides(in, b->rows);
 	if (late)
 		note_columns(in);
-	for (size_t i = 0; i < b->rows; i++) {
-		at->low[rows->n + i] = (uint32_t)(from + b->at[i]);
-		at->high[rows->n + i] = (uint8_t)((from + b->at[i]) >> 32);
-	}
+	for (size_t i = 0; i < b->rows; i++)
+		(*at)[rows->n + i] = pd_offset(from + b->at[i]);
 	if (in->o->realms != PD_REALM_NONE) {
 		rows->realm = rows_room(in, &rows->memory.realm, b->rows, sizeof *rows->realm);
 		for (size_t i = 0; i < b->rows; i++)

@@ -140,9 +140,7 @@ void pd_pairs_add(const struct pd_rows *rows, const struct pd_match_pair *pairs,
 			pd_prefetch(&rows->before[pairs[i + FARTHEST].b / 64]);
 		}
 		if (i + FAR < n) {
-			size_t place = pd_rows_place(rows, pairs[i + FAR].b);
-			pd_prefetch(&rows->at.low[place]);
-			pd_prefetch(&rows->at.high[place]);
+			pd_prefetch(&rows->at[pd_rows_place(rows, pairs[i + FAR].b)]);
 		}
 		if (i + NEAR < n) {
 			pd_prefetch(pd_rows_text(rows, pairs[i + NEAR].a));

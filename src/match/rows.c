@@ -42,7 +42,7 @@ void pd_rows_release(struct pd_rows *rows)
 {
 	struct pd_rows_late *l = rows->late;
 	struct pd_rows_memory *m = &rows->memory;
-	struct pd_array *arrays[] = { &m->row[0], &m->row[1], &m->keys[0], &m->keys[1], &m->low, &m->high, &m->realm, &m->side };
+	struct pd_array *arrays[] = { &m->row[0], &m->row[1], &m->keys[0], &m->keys[1], &m->at, &m->realm, &m->side };
 	pd_spool_release(&rows->rest);
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		pd_array_release(arrays[i]);
@@ -53,7 +53,7 @@ void pd_rows_release(struct pd_rows *rows)
 		free(l->file[i].columns);
 	}
 	if (l) {
-		struct pd_array *of_late[] = { &l->low, &l->high, &l->there, &l->before, &l->text };
+		struct pd_array *of_late[] = { &l->at_memory, &l->there, &l->before, &l->text };
 		for (size_t i = 0; i < sizeof of_late / sizeof *of_late; i++)
 			pd_array_release(of_late[i]);
 		free(l->file);
@@ -316,8 +316,7 @@ static void renumber(struct pd_rows *rows, const uint32_t *order)
 	move_set(rows, &rows->fingerprints, 0, place, next);
 	move_set(rows, &rows->digests, 1, place, next);
 	move_array(&rows->realm, &rows->memory.realm, sizeof *rows->realm, place, rows, next);
-	move_array(&rows->at.low, &rows->memory.low, sizeof *rows->at.low, place, rows, next);
-	move_array(&rows->at.high, &rows->memory.high, sizeof *rows->at.high, place, rows, next);
+	move_array(&rows->at, &rows->memory.at, sizeof *rows->at, place, rows, next);
 	rows->repeated = rows->n - next;
 	rows->n = next;
 	pd_array_release(&memory);
@@ -443,7 +442,7 @@ static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
  * and beyond. */
 static int text_line(struct fetching *g, struct fetched *t, size_t row, size_t last, uint64_t *at, struct pd_span *line)
 {
-	uint64_t from = pd_rows_offset(&g->late->at, row), to = pd_rows_offset(&g->late->at, last) + LINE;
+	uint64_t from = pd_offset_get(g->late->at[row]), to = pd_offset_get(g->late->at[last]) + LINE;
 	for (size_t more = to - from < AT_ONCE ? (size_t)(to - from) : AT_ONCE;; more *= 2) {
 		if (from >= *at && from < *at + t->raw.n) {
 			const char *p = t->raw.p + (from - *at), *end = memchr(p, '\n', t->raw.n - (size_t)(from - *at));
@@ -500,13 +499,9 @@ static void keep(struct fetching *g, struct fetched *t, int status)
 		return;
 	rows->spool = pd_array_room(&g->late->text, rows->budget, g->bytes + t->text.n);
 	memcpy(rows->spool + g->bytes, t->text.p, t->text.n);
-	rows->at.low = pd_array_room(&rows->memory.low, rows->budget, (g->n + n) * sizeof *rows->at.low);
-	rows->at.high = pd_array_room(&rows->memory.high, rows->budget, (g->n + n) * sizeof *rows->at.high);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t at = g->bytes + ((const uint32_t *)t->at.p)[i];
-		rows->at.low[g->n] = (uint32_t)at;
-		rows->at.high[g->n++] = (uint8_t)(at >> 32);
-	}
+	rows->at = pd_array_room(&rows->memory.at, rows->budget, (g->n + n) * sizeof *rows->at);
+	for (size_t i = 0; i < n; i++)
+		rows->at[g->n++] = pd_offset(g->bytes + ((const uint32_t *)t->at.p)[i]);
 	g->bytes += t->text.n;
 }
 
@@ -582,8 +577,7 @@ int pd_rows_fetch(struct pd_rows *rows, int threads, struct pd_err *e)
 		pd_unpacker_free(g.threads[i].unpacker);
 	}
 	free(g.threads);
-	pd_array_release(&l->low);
-	pd_array_release(&l->high);
+	pd_array_release(&l->at_memory);
 	if (status)
 		*e = g.err;
 	return status ? status : pd_budget_check(rows->budget, e);

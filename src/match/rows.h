@@ -27,17 +27,6 @@
  * only keys are stored, without a spool.  This is possible if only pairs need texts: the files can be read again,
  * rows are ordered by id, and there is no sketch to verify, no method and no scope. */
 
-/* Offsets below 2^40, of five bytes each. */
-struct pd_rows_offsets {
-	uint32_t *low;
-	uint8_t *high;
-};
-
-static inline uint64_t pd_rows_offset(const struct pd_rows_offsets *o, size_t i)
-{
-	return (uint64_t)o->high[i] << 32 | o->low[i];
-}
-
 /* Which column of a file is which, as struct pd_table_reader has it. */
 struct pd_late_columns {
 	size_t row; /* from this one on */
@@ -57,8 +46,8 @@ struct pd_late_file {
 struct pd_rows_late {
 	struct pd_late_file *file;
 	size_t n, cap;
-	struct pd_rows_offsets at; /* of a row's line in its file of text */
-	struct pd_array low, high;
+	struct pd_offset *at; /* of a row's line in its file of text */
+	struct pd_array at_memory;
 	struct pd_array there, before, text; /* of struct pd_rows, and its spool */
 };
 
@@ -89,7 +78,7 @@ static inline int pd_rows_set_distance(const struct pd_rows_set *set, uint32_t a
 enum pd_rows_realm { PD_REALM_NONE, PD_REALM_HOST, PD_REALM_LANGUAGE, PD_REALM_OWNER };
 
 struct pd_rows_memory {
-	struct pd_array row[2], keys[2], low, high, realm, side;
+	struct pd_array row[2], keys[2], at, realm, side;
 };
 
 struct pd_rows {
@@ -111,9 +100,9 @@ struct pd_rows {
 	struct pd_methods methods;	   /* methods to join; none: only the fingerprint */
 	/* spool: for each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its
 	 * line: PD_ROW_FIELDS columns, then the values of `methods` that have a column */
-	struct pd_rows_offsets at; /* of a row's line; with `late`, of the fetched ones */
-	struct pd_spool rest;	   /* not with `late` */
-	char *spool;		   /* its map, or the fetched rows */
+	struct pd_offset *at; /* of a row's line; with `late`, of the fetched ones */
+	struct pd_spool rest; /* not with `late` */
+	char *spool;	      /* its map, or the fetched rows */
 	size_t spool_size;
 	/* Or texts stay in their files , and only the fetched ones exist */
 	struct pd_rows_late *late;     /* NULL: all are in the spool */
@@ -145,7 +134,7 @@ static inline size_t pd_rows_place(const struct pd_rows *rows, uint32_t row)
 /* The line of a row in the spool; it ends with a newline. With `late`, only the first PD_ROW_PAIRED fields. */
 static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
 {
-	return rows->spool + pd_rows_offset(&rows->at, pd_rows_place(rows, row));
+	return rows->spool + pd_offset_get(rows->at[pd_rows_place(rows, row)]);
 }
 
 /* The same without its newline. */

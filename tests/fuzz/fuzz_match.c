@@ -10,8 +10,7 @@ enum { STRIDE = 64, LINE = 9 };
 struct made {
 	uint32_t row[2][BRUTE_ROWS];
 	uint64_t keys[2][BRUTE_ROWS * PD_KEY_WORDS], realm[BRUTE_ROWS];
-	uint32_t low[BRUTE_ROWS];
-	uint8_t high[BRUTE_ROWS];
+	struct pd_offset at[BRUTE_ROWS];
 	char spool[BRUTE_ROWS * STRIDE];
 };
 
@@ -20,7 +19,7 @@ static void make_sketch(struct made *m, struct pd_rows *rows, uint8_t p)
 {
 	uint64_t w = pd_hash64(&(uint8_t){ p & 3 }, 1) ^ (uint64_t)(p >> 2) * UINT64_C(0x0101010100000001);
 	char *at = m->spool + rows->n * STRIDE;
-	m->low[rows->n] = (uint32_t)rows->n * STRIDE + LINE;
+	m->at[rows->n] = pd_offset(rows->n * STRIDE + LINE);
 	memcpy(at, &w, sizeof w);
 	at[LINE - 1] = p >= 224 ? 0 : 1;
 	rows->sketched += p < 224;
@@ -57,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static struct made m;
 	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n), bits = fuzz_first(&data, &n);
 	struct pd_rows rows = {
-		.bits = 64 << bits % 3, .realm = m.realm, .at = { m.low, m.high }, .spool = m.spool, .spool_size = sizeof m.spool
+		.bits = 64 << bits % 3, .realm = m.realm, .at = m.at, .spool = m.spool, .spool_size = sizeof m.spool
 	};
 	rows.realms = pd_match_scope_choices[how >> 2 & 3].realms == PD_REALM_LANGUAGE ? PD_REALM_LANGUAGE : PD_REALM_HOST;
 	rows.sketch = (struct pd_sketch_options){ 16, 4, 5 };
