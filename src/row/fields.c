@@ -186,28 +186,18 @@ static struct pd_span authority(struct pd_span url)
 	return a;
 }
 
-static struct pd_span without_user(struct pd_span a)
-{
-	for (size_t i = a.n; i > 0; i--)
-		if (a.p[i - 1] == '@')
-			return pd_span(a.p + i, a.n - i);
-	return a;
-}
-
-static struct pd_span without_port(struct pd_span a)
-{
-	for (size_t i = a.n; i > 0 && a.p[i - 1] != ']'; i--) {
-		if (a.p[i - 1] == ':')
-			return pd_span(a.p, i - 1);
-		if (a.p[i - 1] < '0' || a.p[i - 1] > '9')
-			break;
-	}
-	return a;
-}
-
 void pd_url_host(struct pd_span url, struct pd_buf *out)
 {
-	struct pd_span host = without_port(without_user(authority(url)));
+	struct pd_span host = authority(url);
+	/* Without the user, up to the last "@", and without the digits of a port, which do not follow a bracket. */
+	const char *at = host.n ? memrchr(host.p, '@', host.n) : NULL;
+	if (at)
+		host = pd_span(at + 1, host.n - (size_t)(at + 1 - host.p));
+	size_t end = host.n;
+	while (end > 0 && pd_ascii_digit(host.p[end - 1]))
+		end--;
+	if (end > 0 && host.p[end - 1] == ':')
+		host.n = end - 1;
 	if (host.n && host.p[host.n - 1] == '.')
 		host.n--;
 	pd_buf_set(out, host);

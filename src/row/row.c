@@ -8,15 +8,6 @@ const int pd_row_kept[PD_ROW_FIELDS] = { PD_FP_ID,	   PD_FP_URL,	     PD_FP_FETC
 					 PD_FP_TERMS,	   PD_FP_CONFIDENCE, PD_FP_LANGUAGES,
 					 PD_FP_SUBJECT };
 
-static int fail_fingerprint(struct pd_span hex, struct pd_err *e)
-{
-	struct pd_buf shown = { 0 };
-	pd_tsv_add(&shown, pd_span(hex.p, hex.n < 64 ? hex.n : 64));
-	int status = pd_fail(e, PD_ERR_FORMAT, "'%s' is not a fingerprint of 16, 32 or 64 hex digits", shown.p);
-	pd_buf_release(&shown);
-	return status;
-}
-
 size_t pd_row_split(struct pd_row *row, struct pd_span line)
 {
 	struct pd_span f[PD_FP_COLUMNS + 1] = { { NULL, 0 } };
@@ -33,8 +24,11 @@ int pd_row_parse(struct pd_row *row, const struct pd_sketch_options *sketch, str
 		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
 	row->bits = 0;
 	row->has_fingerprint = pd_tsv_has(hex);
-	if (row->has_fingerprint && !pd_key_parse(hex, &row->bits, &row->key))
-		return fail_fingerprint(hex, e);
+	if (row->has_fingerprint && !pd_key_parse(hex, &row->bits, &row->key)) {
+		pd_local_buf shown = { 0 };
+		pd_tsv_add(&shown, pd_span(hex.p, hex.n < 64 ? hex.n : 64));
+		return pd_fail(e, PD_ERR_FORMAT, "'%s' is not a fingerprint of 16, 32 or 64 hex digits", shown.p);
+	}
 	/* A page without a fingerprint is identified only by its text; "-" matches nothing. */
 	row->has_digest = !row->has_fingerprint && pd_key_parse(row->f[PD_FP_TEXT_DIGEST], &bits, &row->key) && bits == 128;
 	bool has = pd_tsv_has(value), ours = has && sketch && sketch->minima && value.n == (size_t)pd_sketch_words(sketch) * 16;

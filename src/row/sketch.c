@@ -75,23 +75,17 @@ static bool power_of_two(uint64_t n)
 	return n && (n & (n - 1)) == 0;
 }
 
-/* "128x4x3" into its three numbers. */
-static bool split(struct pd_span name, uint64_t n[3])
-{
-	struct pd_span part;
-	for (int i = 0; i < 3; i++)
-		if (!pd_span_split(&name, 'x', &part) || !pd_span_u64(part, &n[i]))
-			return false;
-	return name.p == NULL;
-}
-
 int pd_sketch_read(struct pd_sketch_options *o, struct pd_span name, struct pd_err *e)
 {
-	uint64_t n[3];
+	struct pd_span rest = name, part;
+	bool good = true;
+	uint64_t n[3] = { 0 };
 	*o = (struct pd_sketch_options){ 0 };
 	if (pd_span_is(name, "none"))
 		return PD_OK;
-	bool good = split(name, n) && power_of_two(n[0]) && power_of_two(n[1]) && n[1] <= 8 && n[2] >= 1 && n[2] <= 16;
+	for (int i = 0; i < 3 && good; i++)
+		good = pd_span_split(&rest, 'x', &part) && pd_span_u64(part, &n[i]);
+	good = good && !rest.p && power_of_two(n[0]) && power_of_two(n[1]) && n[1] <= 8 && n[2] >= 1 && n[2] <= 16;
 	if (!good || n[0] > PD_SKETCH_BITS_MAX || n[0] * n[1] < 64 || n[0] * n[1] > PD_SKETCH_BITS_MAX)
 		return pd_fail(e, PD_ERR_USAGE,
 			       "sketch takes none, or MINIMAxBITSxTERMS such as 128x4x3: 64 to %d bits in all, 1, 2, 4 or 8 each, "

@@ -69,15 +69,6 @@ static bool add_list(struct pd_json *j, const char *key, struct pd_span v)
 	return true;
 }
 
-/* Most values have no escape and are copied. */
-static void add_string(struct pd_json *j, const char *key, struct pd_span v)
-{
-	pd_local_buf plain = { 0 };
-	if (memchr(v.p, '\\', v.n) && pd_tsv_value(v, &plain) == PD_OK)
-		v = pd_buf_span(&plain);
-	pd_json_str(j, key, v);
-}
-
 static void add_json_value(struct pd_json *j, const char *key, struct pd_span v)
 {
 	static bool (*const adds[])(struct pd_json *, const char *, struct pd_span) = {
@@ -85,10 +76,14 @@ static void add_json_value(struct pd_json *j, const char *key, struct pd_span v)
 		[PD_JSON_BOOLEAN] = add_truth,	 [PD_JSON_ARRAY] = add_list,
 	};
 	enum pd_column_json type = pd_column_kind(key).json;
-	if (!v.n || pd_span_is(v, "-"))
+	if (!v.n || pd_span_is(v, "-")) {
 		pd_json_str_or_null(j, key, pd_span("", 0));
-	else if (type == PD_JSON_STRING || !adds[type](j, key, v))
-		add_string(j, key, v);
+	} else if (type == PD_JSON_STRING || !adds[type](j, key, v)) {
+		pd_local_buf plain = { 0 };
+		if (memchr(v.p, '\\', v.n) && pd_tsv_value(v, &plain) == PD_OK) /* most values have no escape */
+			v = pd_buf_span(&plain);
+		pd_json_str(j, key, v);
+	}
 }
 
 void pd_row_to_jsonl(struct pd_json *j, const char *const *columns, struct pd_buf *out, size_t at)

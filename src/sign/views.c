@@ -136,15 +136,6 @@ bool pd_piece_next(struct pd_span *rest, struct pd_span *piece, enum pd_piece_en
 
 /* --- words --- */
 
-static void add_mark(struct pd_words *w)
-{
-	uint32_t at = (uint32_t)w->terms.n;
-	if (w->n_marks && w->marks[w->n_marks - 1] == at)
-		return;
-	w->marks = pd_grow(w->marks, w->n_marks, &w->cap_marks, sizeof *w->marks);
-	w->marks[w->n_marks++] = at;
-}
-
 void pd_sign_words_of(const struct pd_sign_page *p, struct pd_span text, struct pd_words *out)
 {
 	struct pd_sign_views *v = p->views;
@@ -169,8 +160,12 @@ void pd_sign_words_of(const struct pd_sign_page *p, struct pd_span text, struct 
 						      v->tables->stopwords &&
 							      pd_stopwords_has(v->tables->stopwords, out->terms.v[i].hash) };
 		}
-		if (end == PD_PIECE_CLAUSE || end == PD_PIECE_SENTENCE)
-			add_mark(out);
+		uint32_t mark = (uint32_t)out->terms.n;
+		if ((end == PD_PIECE_CLAUSE || end == PD_PIECE_SENTENCE) &&
+		    !(out->n_marks && out->marks[out->n_marks - 1] == mark)) {
+			out->marks = pd_grow(out->marks, out->n_marks, &out->cap_marks, sizeof *out->marks);
+			out->marks[out->n_marks++] = mark;
+		}
 		if (end != PD_PIECE_CLAUSE && out->terms.n > began) {
 			out->n_sentences++;
 			began = out->terms.n;

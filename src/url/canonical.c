@@ -37,16 +37,6 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Sort by name; parameters with the same name keep their order. */
-static void query_sort(struct pd_query *q)
-{
-	for (size_t i = 1; i < q->n; i++)
-		if (by_name(&q->items[i - 1], &q->items[i]) > 0) {
-			qsort(q->items, q->n, sizeof *q->items, by_name);
-			return;
-		}
-}
-
 static void query_release(struct pd_query *q)
 {
 	free(q->items);
@@ -499,7 +489,12 @@ static void add_query(struct pd_canonical *c, const struct pd_url *u, struct pd_
 	pd_buf_clear(&q->text);
 	add_escaped(&q->text, pd_url_part(u, u->query + 1, u->fragment), c->form == PD_FORM_LOOSE);
 	query_split(q, pd_buf_span(&q->text));
-	query_sort(q);
+	/* Sort by name, if they are not sorted; parameters with the same name keep their order. */
+	bool sorted = true;
+	for (size_t i = 1; i < q->n && sorted; i++)
+		sorted = by_name(&q->items[i - 1], &q->items[i]) <= 0;
+	if (!sorted)
+		qsort(q->items, q->n, sizeof *q->items, by_name);
 	for (size_t i = 0; i < q->n; i++) {
 		struct pd_span item = q->items[i].item;
 		if (c->params && params_has(c->params, pd_url_host_of(u), &q->items[i]))

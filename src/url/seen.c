@@ -157,16 +157,6 @@ static void add_value(struct pd_seen *s, const struct value *v)
 	pd_hashtab_add(&s->index, v->w[1], value_hash, s->values);
 }
 
-static bool look_up_exact(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
-{
-	struct value v = { { key->at[0], key->at[1] } };
-	if (pd_hashtab_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER)
-		return true;
-	if (keep)
-		add_value(s, &v);
-	return false;
-}
-
 /* --- features --- */
 
 struct parts {
@@ -255,15 +245,6 @@ static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 	}
 }
 
-static bool look_up_features(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
-{
-	int n = filters_of(&s->o);
-	bool seen = pd_bloom_has(s->filters, key->at, n);
-	if (keep && !seen)
-		s->count += pd_bloom_add(s->filters, key->at, n);
-	return seen;
-}
-
 /* Make the key of a canonical form, and prefetch its memory: for many URLs, make some keys before the first lookup. */
 static void seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
 {
@@ -278,7 +259,18 @@ static void seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 /* Return whether the key was seen.  If not, add it, unless `keep` is false. */
 static bool seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
-	return s->o.mode == PD_SEEN_EXACT ? look_up_exact(s, key, keep) : look_up_features(s, key, keep);
+	if (s->o.mode == PD_SEEN_EXACT) {
+		struct value v = { { key->at[0], key->at[1] } };
+		bool seen = pd_hashtab_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER;
+		if (!seen && keep)
+			add_value(s, &v);
+		return seen;
+	}
+	int n = filters_of(&s->o);
+	bool seen = pd_bloom_has(s->filters, key->at, n);
+	if (keep && !seen)
+		s->count += pd_bloom_add(s->filters, key->at, n);
+	return seen;
 }
 
 /* --- in files --- */
