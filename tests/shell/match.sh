@@ -161,6 +161,11 @@ match --plan=paper -k 4 in.fp
 exits "--plan=paper -k 4 is misuse" 2
 has "the message names the possible values" "$tmp/err" '3'
 # Rows that fp made with the preset say so themselves.
+"$P" fp -q "$demo" >demo.fp
+for j in 1 3; do
+	run "$P" match -j$j demo.fp
+	has "the closing line has the number of pairs: $j threads" "$tmp/err" ", $(rows "$tmp/out" | wc -l) pairs, "
+done
 "$P" fp -q --preset=paper "$demo" >paper.fp
 match paper.fp
 has "rows made with the preset are matched with it" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
