@@ -57,7 +57,8 @@ static struct pd_span cut(struct pd_span s)
 	return s;
 }
 
-static void read_title(struct pd_subject_finder *f, struct pd_span title, struct pd_subject *out)
+/* Return the length of the part of f->title before the name of the site. */
+static size_t read_title(struct pd_subject_finder *f, struct pd_span title, struct pd_subject *out)
 {
 	struct pd_span first;
 	pd_buf_clear(&f->title);
@@ -67,6 +68,7 @@ static void read_title(struct pd_subject_finder *f, struct pd_span title, struct
 	add_folded_words(first, &f->heading);
 	out->title = pd_subject_hash_words(pd_buf_span(&f->heading));
 	add_folded_words(pd_buf_span(&f->folded), &f->title);
+	return f->heading.n;
 }
 
 static bool is_heading(const struct pd_box *box)
@@ -90,7 +92,7 @@ void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, str
 	uint32_t first = 0;
 	int seen = 0, firsts = 0;
 	*out = (struct pd_subject){ 0 };
-	read_title(f, b->meta.title, out);
+	size_t before_site = read_title(f, b->meta.title, out);
 	for (size_t i = 0; i < b->n_boxes && seen < HEADINGS; i++) {
 		if (!is_heading(&b->boxes[i]))
 			continue;
@@ -110,10 +112,16 @@ void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, str
 		seen++;
 		if (b->boxes[i].tag == PD_TAG_h1 && !firsts++)
 			first = pd_subject_hash_words(words);
+		/* Find the common part of title and heading: a heading in the title, or an h1 with the title or, after the
+		 * name of the site, with the rest of the title. */
 		const char *at = f->title.n ? memmem(f->title.p, f->title.n, words.p, words.n) : NULL;
+		struct pd_span common = pd_span(at, at ? words.n : 0), own = pd_span(f->title.p, before_site);
+		if (!at && b->boxes[i].tag == PD_TAG_h1 && own.n > 2 && memmem(words.p, words.n, own.p, own.n) &&
+		    (own.n == f->title.n || are_title(pd_buf_span(&f->title), own, chosen)))
+			common = own;
 		/* If a heading is the name of the site, the heading of the page comes after it, whatever its length. */
-		if (at && (words.n > chosen.n || are_title(pd_buf_span(&f->title), words, chosen))) {
-			chosen = pd_span(at, words.n);
+		if (common.n && (common.n > chosen.n || are_title(pd_buf_span(&f->title), common, chosen))) {
+			chosen = common;
 			out->heading = pd_subject_hash_words(words);
 		}
 	}
