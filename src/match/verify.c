@@ -72,6 +72,8 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 	pd_buf_add_z(out, "a pair needs this similarity, estimated from sketches (--similar sets the first line):\n");
 	explain_rule(o, "any two pages", 0, 0, out);
 	explain_rule(o, "with different titles and headings", n->least_other_subject, n->least_other_subject_apart, out);
+	pd_buf_printf(out, "  with different titles and headings, at addresses that end in different names: %g%% on one host\n",
+		      n->least_other_name * 100);
 	explain_rule(o, "with different headings, under an address that names the same page", n->least_named,
 		     n->least_other_subject_apart, out);
 	explain_rule(o, "with different titles and headings, at addresses that differ in the number of one folder",
@@ -200,6 +202,17 @@ static enum pd_subjects compare_subjects(const struct pd_verify_numbers *n, doub
 	return x->heading && y->heading && s != PD_SUBJECTS_SAME ? PD_SUBJECTS_UNKNOWN : PD_SUBJECTS_SAME;
 }
 
+/* The similarity that two pages with different subjects need.  Pages of one host whose addresses also have different
+ * names are different pages of one template: they count only with equal texts. */
+static double least_of_other_subject(const struct pd_verify_numbers *n, const struct pd_subject *a, const struct pd_subject *b,
+				     enum pd_hosts hosts)
+{
+	bool named = a->name && b->name && a->address.lettered && b->address.lettered;
+	if (hosts == PD_HOSTS_DIFFER)
+		return n->least_other_subject_apart;
+	return hosts == PD_HOSTS_SAME && named && a->name != b->name ? n->least_other_name : n->least_other_subject;
+}
+
 static enum pd_verification verify_similar(const struct pd_verify_options *o, double similarity, const struct pd_facts *a,
 					   const struct pd_facts *b, enum pd_hosts hosts)
 {
@@ -211,7 +224,7 @@ static enum pd_verification verify_similar(const struct pd_verify_options *o, do
 		return PD_VERIFIED_NO;
 	enum pd_subjects subjects = compare_subjects(n, similarity, a, b, hosts);
 	int64_t terms = a->terms < 0 || b->terms < 0 ? INT64_MAX : a->terms < b->terms ? a->terms : b->terms;
-	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? n->least_other_subject : n->least_other_subject_apart))
+	if (subjects == PD_SUBJECTS_DIFFER && similarity < least_of_other_subject(n, &a->subject, &b->subject, hosts))
 		return PD_VERIFIED_OTHER_SUBJECT;
 	if (subjects == PD_SUBJECTS_NAMED && similarity < (same_host ? n->least_named : n->least_other_subject_apart))
 		return PD_VERIFIED_OTHER_SUBJECT;
