@@ -79,6 +79,9 @@ if command -v node >/dev/null; then
 	# Duplicate, different, unsure, next, and back to relabel the second.
 	node "$TOP/tests/label_page.js" one.html dnujkkkds >saved
 	is "keys label, move and save" "$(tail -1 saved)" "shown 3 of 30, 3 labelled"
+	# Label three, change the second, and take two labels back: of the change, and of the third.
+	node "$TOP/tests/label_page.js" one.html dnukkdzzs >undone
+	is "Z takes labels back" "$(tail -1 undone) $(rows <(sed '$d' undone) | cut -f 3 | tr '\n' ' ')" "shown 3 of 30, 2 labelled duplicate different "
 	sed '$d' saved >labels.tsv
 	is "the table" "$(rows labels.tsv)" "$(drawn one.html | head -3 | awk -F '\t' -v OFS='\t' '{ l = NR == 3 ? "unsure" : "duplicate"; print $1, $2, l, $3, $4, $5, $6 }')"
 	run "$P" eval labels.tsv --pairs=p.tsv --format=tsv
