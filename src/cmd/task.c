@@ -42,6 +42,8 @@ static const struct pd_opt opts[] = {
 	  .help = "batch, step find: the tables of the batch, from the step tables" },
 	{ .type = PD_OPT_TEXT, .name = "fetch", .only = MAP, .arg = "COMMAND", AT(task.fetch),
 	  .help = "read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
+	{ .type = PD_OPT_TEXT, .name = "skip-missing", .only = MAP, .arg = "FILE", AT(task.missing),
+	  .help = "fp: skip dumps that cannot be opened, and list them in FILE" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .only = MAP, .arg = "DIR", AT(task.output),
 	  .help = "apply: the folder that dumps are written to" },
 	{ .type = PD_OPT_FLAG, .name = "unchecked", .only = MAP, AT(task.unchecked),

@@ -47,10 +47,25 @@ for fetch in '' --fetch=cat; do
 	exits "a path that is not there ends the task (${fetch:-opened})" 2
 	has "and is named (${fetch:-opened})" "$tmp/err" '^pagededup task: none.warc.gz: '
 done
+for fetch in '' --fetch=cat; do
+	run_in <(printf 'gone/1.warc.gz\na.warc.gz\nnone.warc.gz\n') "$P" map --job=fp ${fetch:+"$fetch"} --skip-missing=missing -- -q
+	exits "--skip-missing: done (${fetch:-opened})" 0
+	is "--skip-missing: the list (${fetch:-opened})" "$(paste -sd' ' missing)" "gone/1.warc.gz none.warc.gz"
+	same "--skip-missing: the rows of the others (${fetch:-opened})" <(rows "$tmp/out") <("$P" fp -q a.warc.gz | rows)
+	has "--skip-missing: reported (${fetch:-opened})" "$tmp/err" '^pagededup task: none\.warc\.gz: .*; skipped$'
+	is "--skip-missing: counted (${fetch:-opened})" "$(grep -c '^reporter:counter:pagededup,MISSING,1$' "$tmp/err")" 2
+done
+run_in <(echo a.warc.gz) "$P" map --job=fp --skip-missing=missing -- -q
+is "--skip-missing: the list of no dump is empty" "$(wc -c <missing)" 0
+: >empty.warc
+run_in <(printf 'empty.warc\na.warc.gz\n') "$P" map --job=fp --fetch=cat --skip-missing=missing -- -q
+is "--skip-missing: an empty dump is not missing" "$code, $(wc -c <missing)" "0, 0"
 printf '#!/bin/sh\nhead -c 3000 "$1"\nexit 3\n' >broken && chmod +x broken
 run_in <(echo a.warc.gz) "$P" map --job=fp --fetch=./broken -- -q
 exits "a command that fails half-way ends the task" 2
 has "with its exit status" "$tmp/err" 'a.warc.gz: the command of --fetch failed with exit status 3'
+run_in <(echo a.warc.gz) "$P" map --job=fp --fetch=./broken --skip-missing=missing -- -q
+exits "also with --skip-missing, because rows were written" 2
 run_in <(echo a.warc.gz) "$P" map --job=fp --fetch=./no-such-command -- -q
 exits "and so does one that is not there" 2
 has "the message names it" "$tmp/err" "cannot run './no-such-command'"

@@ -22,6 +22,7 @@ struct pd_group_options;
 /* Options of a task. */
 struct pd_engine {
 	const char *fetch; /* a command that writes a file to its standard output; NULL: files are opened */
+	const char *missing; /* fp: skip dumps that cannot be opened, and list their paths in this file; NULL: they end the task */
 	const char *output,
 		*store;	    /* apply: the folder for dumps, and a command that stores a file there; NULL: files are written */
 	bool unchecked;	    /* apply: pages are removed without comparing their digests */
@@ -57,6 +58,8 @@ struct pd_engine_fetch {
 /* Make the command's output for `path` standard input.  The command is split into words at spaces, and the path is
  * appended; no shell is used. */
 int pd_engine_fetch_open(struct pd_engine_fetch *f, const char *command, const char *path, struct pd_err *e);
+/* Wait until the command writes or ends; return whether it failed before it wrote anything.  The caller then closes. */
+bool pd_engine_fetch_failed(const struct pd_engine_fetch *f);
 /* Restore standard input.  PD_ERR_SYSTEM: the command failed; `read`: its output was read completely. */
 int pd_engine_fetch_close(struct pd_engine_fetch *f, bool read, struct pd_err *e);
 
@@ -66,7 +69,7 @@ int pd_engine_put_file(const char *command, const char *file, const char *to, st
 /* --- jobs --- */
 
 /* Paths of dumps, one per line -> their fp rows.  A damaged record is reported, counted and skipped; a path that cannot
- * be read ends the task. */
+ * be read ends the task, unless `missing` names a list for it. */
 int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o, struct pd_err *e);
 
 /* join: all pairs of a collection; batch: new pages against a collection.  If a task of batch is NULL, the step of

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +64,18 @@ int pd_engine_fetch_open(struct pd_engine_fetch *f, const char *command, const c
 	free(words);
 	pd_buf_release(&text);
 	return status;
+}
+
+bool pd_engine_fetch_failed(const struct pd_engine_fetch *f)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	siginfo_t how = { 0 };
+	int n = 0;
+	while (poll(&in, 1, -1) < 0 && errno == EINTR)
+		;
+	if (ioctl(STDIN_FILENO, FIONREAD, &n) < 0 || n)
+		return false;
+	return !waitid(P_PID, (id_t)f->pid, &how, WEXITED | WNOWAIT) && (how.si_code != CLD_EXITED || how.si_status);
 }
 
 static int ended(long pid, const char *path, const char *option, bool matters, struct pd_err *e)

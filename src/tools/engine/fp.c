@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "tools/engine/engine.h"
 
@@ -59,7 +62,18 @@ static void count_walk(const struct pd_engine *t, const struct pd_walk_counts *c
 	pd_engine_count(t, "BYTES", c->bytes);
 }
 
-static int walk_path(const struct pd_engine *t, const struct pd_walk_options *o, char *path, struct pd_err *e)
+/* Report a dump that cannot be opened and add it to the list. */
+static int skip_missing(const struct pd_engine *t, const char *path, struct pd_buf *missing, const struct pd_err *e)
+{
+	pd_log_error(t->log, "%s; skipped", e->text);
+	pd_engine_count(t, "MISSING", 1);
+	pd_buf_add_z(missing, path);
+	pd_buf_add_c(missing, '\n');
+	return PD_OK;
+}
+
+static int walk_path(const struct pd_engine *t, const struct pd_walk_options *o, char *path, struct pd_buf *missing,
+		     struct pd_err *e)
 {
 	struct pd_walk_counts counts = { 0 };
 	struct pd_walk_options own = *o;
@@ -70,6 +84,10 @@ static int walk_path(const struct pd_engine *t, const struct pd_walk_options *o,
 	own.ignore_damaged = true;
 	pd_inputs_forget();
 	if (!t->fetch) {
+		if (t->missing && access(path, R_OK) < 0) {
+			pd_fail_errno(e, "%s: cannot open", path);
+			return skip_missing(t, path, missing, e);
+		}
 		int status = pd_walk(&pd_walk_fp, &own, &path, 1, t->log, e);
 		if (!status)
 			count_walk(t, &counts);
@@ -79,6 +97,10 @@ static int walk_path(const struct pd_engine *t, const struct pd_walk_options *o,
 	int status = pd_engine_fetch_open(&fetch, t->fetch, path, e);
 	if (status)
 		return status;
+	if (t->missing && pd_engine_fetch_failed(&fetch)) {
+		pd_engine_fetch_close(&fetch, true, e);
+		return skip_missing(t, path, missing, e);
+	}
 	status = pd_walk(&pd_walk_fp, &own, (char *[]){ dash }, 1, t->log, e);
 	int closed = pd_engine_fetch_close(&fetch, !status, &why);
 	if (!status && closed)
@@ -90,10 +112,13 @@ static int walk_path(const struct pd_engine *t, const struct pd_walk_options *o,
 
 int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o, struct pd_err *e)
 {
-	struct pd_buf paths = { 0 };
+	pd_local_buf paths = { 0 }, missing = { 0 };
+	struct pd_outfile list = { 0 };
 	int status = read_paths(&paths, e);
 	for (char *path = paths.p; !status && path && path < paths.p + paths.n; path += strlen(path) + 1)
-		status = walk_path(t, o, path, e);
-	pd_buf_release(&paths);
-	return status;
+		status = walk_path(t, o, path, &missing, e);
+	if (status || !t->missing || (status = pd_outfile_open(&list, t->missing, e)))
+		return status;
+	fwrite(missing.p, 1, missing.n, list.f);
+	return pd_outfile_close(&list, PD_OK, e);
 }
