@@ -47,6 +47,44 @@ run "$H" dedup --program="$P" --fp='--stopwords=words.txt' --until=fp list /stop
 exits "a file of an option: done" 0
 same "a file of an option: the rows of one machine" <(got stop/fp | sorted) <("$P" fp -q --stopwords=words.txt --name=/dumps/demo.warc.gz <"$demo" | sorted)
 
+# --status, and the lock.
+run "$H" --status /whole
+exits "--status: done" 0
+is "--status: the first steps, in their order" "$(sed -n '2,$s/ .*//p' "$tmp/out" | head -3 | paste -sd' ')" "fp count equal"
+has "--status: ended" "$tmp/out" '^ended 20'
+has "--status: time and counters" "$tmp/out" '^fp +done +[0-9]+ s  PATHS=1 PAGES=90 '
+run "$H" --status /none
+exits "--status of a folder without a run" 2
+mkdir cluster/typing && run "$H" dedup --program="$P" list /typing
+exits "a folder of others: refused" 2
+sleep 100 & other=$!
+mkdir cluster/whole/lock && echo "process $other on $HOSTNAME since 2026-01-01T00:00:00Z" >cluster/whole/lock/owner
+run "$H" dedup --program="$P" --match='-k 3' list /whole
+exits "a second command in the folder: refused" 2
+has "a second command in the folder: the first is named, and how to remove its lock" "$tmp/err" "is in use by process $other on .*hadoop fs -rm -r hdfs:///whole/lock"
+has "a second command in the folder: the lock remains" cluster/whole/lock/owner "process $other "
+run "$H" --status /whole
+has "a second command in the folder: --status names the first" "$tmp/out" "^running: process $other on "
+kill $other; wait $other 2>/dev/null
+run "$H" dedup --program="$P" --match='-k 3' list /whole
+exits "the lock of a killed command is taken over" 0
+absent "and removed at the end" cluster/whole/lock
+
+# Missing dumps.
+printf '%s\n' /dumps/gone.warc.gz /dumps/demo.warc.gz >some
+run "$H" dedup --program="$P" some /some
+exits "a missing dump: the job fails" 2
+run "$H" --status /some
+has "a missing dump: --status says how to continue" "$tmp/out" '^not running; run the same command again to continue$'
+run "$H" dedup --program="$P" --skip-missing some /some
+exits "--skip-missing: done, but" 1
+has "--skip-missing: said" "$tmp/err" 'missing dumps: 1; hdfs:///some/missing lists'
+is "--skip-missing: the list" "$(cat cluster/some/missing/*)" /dumps/gone.warc.gz
+same "--skip-missing: the rows of the others" <(got some/fp | sorted) <(sorted <one.fp)
+same "--skip-missing: their dumps" cluster/some/clean/dumps/demo.warc.gz one.warc.gz
+run "$H" --status /some
+has "--skip-missing: --status says so" "$tmp/out" 'missing dumps: 1; hdfs:///some/missing'
+
 CLIENT=lost
 run "$H" dedup --program="$P" --until=fp list /lost
 exits "the client ends before its job: done" 0
