@@ -94,7 +94,10 @@
 	COLUMN(ANSWERS, STATUS, "status", TEXT) \
 	COLUMN(ANSWERS, MATCHES, "matches", TEXT) \
 	COLUMN(ANSWERS, SUSPECT, "suspect", TEXT) \
-	COLUMN(ANSWERS, CONTENT_DIGEST, "content_digest", TEXT)
+	COLUMN(ANSWERS, CONTENT_DIGEST, "content_digest", TEXT) \
+	COLUMN(ANSWERS, USER_ID, "user_id", TEXT) \
+	COLUMN(ANSWERS, DUP_OF_USER_ID, "dup_of_user_id", TEXT) \
+	COLUMN(ANSWERS, DUP_OF_URL, "dup_of_url", TEXT)
 
 #define PD_LINK_TABLE(COLUMN) \
 	COLUMN(LINK, PAGE, "page", TEXT) \

@@ -88,13 +88,15 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 static void add_row(const struct pd_store_answer *a, const struct pd_store_match *replaced, struct pd_json *j, struct pd_buf *out)
 {
 	const struct pd_store_match *m = replaced ? replaced : a->status == PD_STORE_DUPLICATE ? &a->matches[0] : NULL;
-	struct pd_span text = replaced ? pd_store_match_text(a, m) : a->text, dup_of = pd_span("-", 1);
-	struct pd_span f[PD_STORE_TEXT_TEXT_BYTES + 1];
+	struct pd_span text = replaced ? pd_store_match_text(a, m) : a->text;
+	struct pd_span f[PD_STORE_TEXT_USER_ID + 1], other[PD_STORE_TEXT_USER_ID + 1];
 	uint64_t cluster = m && !replaced ? m->at.number : a->number;
 	size_t at = out->n;
-	pd_store_texts(text, f, PD_STORE_TEXT_TEXT_BYTES + 1);
+	pd_store_texts(text, f, PD_STORE_TEXT_USER_ID + 1);
+	for (int i = 0; i <= PD_STORE_TEXT_USER_ID; i++)
+		other[i] = pd_span("-", 1);
 	if (replaced || (m && m->text_n))
-		dup_of = pd_store_text(replaced ? a->text : pd_store_match_text(a, m), PD_STORE_TEXT_ID);
+		pd_store_texts(replaced ? a->text : pd_store_match_text(a, m), other, PD_STORE_TEXT_USER_ID + 1);
 	if (cluster)
 		pd_buf_u64(out, cluster);
 	else
@@ -103,8 +105,8 @@ static void add_row(const struct pd_store_answer *a, const struct pd_store_match
 	add_cell(out, f[PD_STORE_TEXT_ID]);
 	add_cell(out, f[PD_STORE_TEXT_URL]);
 	pd_buf_add_z(out, m ? "1\t" : "0\t");
-	add_cell(out, dup_of);
-	add_cell(out, dup_of);
+	add_cell(out, other[PD_STORE_TEXT_ID]);
+	add_cell(out, other[PD_STORE_TEXT_ID]);
 	/* Numbers are not printed with printf, because libraries that register formats make it slow. */
 	if (m && m->distance >= 0)
 		pd_buf_u64(out, (uint64_t)m->distance);
@@ -116,7 +118,7 @@ static void add_row(const struct pd_store_answer *a, const struct pd_store_match
 	else
 		pd_buf_add_z(out, "-\t");
 	add_cell(out, f[PD_STORE_TEXT_TEXT_BYTES]);
-	/* weight, reason, status, matches, suspect, content_digest */
+	/* weight, reason, status, matches, suspect, content_digest, user_id, dup_of_user_id, dup_of_url */
 	pd_buf_add_z(out, m ? "0\t" : "1\t");
 	if (m)
 		add_reason(a, m, out);
@@ -135,7 +137,10 @@ static void add_row(const struct pd_store_answer *a, const struct pd_store_match
 	} else {
 		pd_buf_add_z(out, "\t-\t");
 	}
-	pd_buf_add_span(out, f[PD_STORE_TEXT_CONTENT_DIGEST]);
+	add_cell(out, f[PD_STORE_TEXT_CONTENT_DIGEST]);
+	add_cell(out, f[PD_STORE_TEXT_USER_ID]);
+	add_cell(out, other[PD_STORE_TEXT_USER_ID]);
+	pd_buf_add_span(out, other[PD_STORE_TEXT_URL]);
 	pd_buf_add_c(out, '\n');
 	if (j)
 		pd_row_to_jsonl(j, pd_answers_columns, out, at);

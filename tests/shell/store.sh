@@ -224,4 +224,12 @@ mkdir kill
 run python3 "$TOP/tests/store_kill.py" "$P" kill 20
 exits "killed 20 times" 0
 has "and all records are kept" "$tmp/out" '^2[0-9] killed \(.*\), [0-9]+ reported, all kept$'
+# Own ids and URLs.
+tide='The tide mill at Pellow Creek grinds again after eighty quiet years and the people of the village came to see it turn'
+printf '{"id":"%s","url":"%s","text":"%s"}\n' first http://a.example/ "$tide" second http://b.example/ "$tide" >own.jsonl
+"$P" store init -q --no-key own
+"$P" fp -q own.jsonl | "$P" store add -q own >own.answers
+is "answers name the documents' own ids" "$(column user_id own.answers | paste -sd' ')" "first second"
+is "and those of the stored page" "$(column dup_of_user_id own.answers | paste -sd' ')" "- first"
+is "with its URL" "$(column dup_of_url own.answers | paste -sd' ')" "- http://a.example/"
 tap_done

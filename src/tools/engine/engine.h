@@ -21,7 +21,7 @@ struct pd_group_options;
 
 /* Options of a task. */
 struct pd_engine {
-	const char *fetch; /* a command that writes a file to its standard output; NULL: files are opened */
+	const char *fetch;   /* a command that writes a file to its standard output; NULL: files are opened */
 	const char *missing; /* fp: skip dumps that cannot be opened, and list their paths in this file; NULL: they end the task */
 	const char *output,
 		*store;	    /* apply: the folder for dumps, and a command that stores a file there; NULL: files are written */
