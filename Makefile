@@ -74,7 +74,7 @@ HARDEN_CFLAGS = $(if $(HARDEN),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-pro
 HARDEN_LDFLAGS = $(if $(HARDEN),-Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
 # Objects are position-independent in any case: the library needs that.
 PIE = $(if $(HARDEN),-pie)
-STATIC_PIE = $(if $(HARDEN),-static-pie,-static)
+STATIC_PIE = $(if $(HARDEN),$(if $(CROSS),-static -pie,-static-pie),-static)
 DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
 # Builds have the same bytes in any folder.  Results are the same on any machine: no fused multiply-add, which rounds only once.
