@@ -8,13 +8,15 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "read/http.h"
 #include "row/tsv.h"
 
 #define PROFILE "urn:pagededup:revisit:near-duplicate"
+#define IDENTICAL "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 struct kept_page {
-	struct pd_span id;
-	struct pd_span fields; /* header lines for the revisit; empty until the record was found */
+	struct pd_span id, digest; /* its id in the verdicts; WARC-Payload-Digest, may be empty */
+	struct pd_span fields;	   /* header lines for the revisit; empty until the record was found */
 };
 
 struct pd_apply_kept {
@@ -147,6 +149,7 @@ static void note_page(struct pd_apply_kept *k)
 		add_header_line(&k->text, "WARC-Refers-To-Date", f.date);
 		add_header_line(&k->text, "WARC-Payload-Digest", f.digest);
 		k->pages[*page - 1].fields = pd_arena_copy(&k->arena, pd_buf_span(&k->text));
+		k->pages[*page - 1].digest = pd_arena_copy(&k->arena, pd_span_trim(f.digest));
 	}
 	struct pd_apply_removal removal = pd_apply_removals_find(k->removals, record_id, url);
 	uint64_t id = pd_apply_hash_id(f.id), capture = pd_apply_hash_capture(url, pd_buf_span(&r->fetch_time));
@@ -184,34 +187,54 @@ bool pd_apply_kept_removed(const struct pd_apply_kept *k, uint64_t hash)
 
 /* --- the record --- */
 
-void pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
-			    struct pd_buf *out)
+/* The HTTP header of a response with the empty line behind it; empty if the record has none. */
+static struct pd_span http_header_of(const struct pd_record *r)
+{
+	struct pd_span block = pd_buf_span(&r->block);
+	struct pd_read_http http;
+	if (r->kind != PD_RECORD_RESPONSE || !pd_read_http_parse(block, &http) || http.endless || http.body.p < block.p)
+		return pd_span(NULL, 0);
+	return pd_span(block.p, (size_t)(http.body.p - block.p));
+}
+
+size_t pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
+			      struct pd_buf *out)
 {
 	pd_local_buf text = { 0 };
 	struct warc_fields f = read_fields(r);
 	const uint32_t *removed = hash ? pd_map_find(&k->removed, hash) : NULL;
 	uint32_t kept = removed ? *removed : find_kept(k, dup_of, &text);
+	struct pd_span digest = pd_span_trim(f.digest), block = http_header_of(r);
+	bool same = kept && digest.n && pd_span_eq(digest, k->pages[kept - 1].digest);
 	pd_buf_add_z(out, "WARC/1.1\r\nWARC-Type: revisit\r\n");
 	add_header_line(out, "WARC-Record-ID", f.id);
 	add_header_line(out, "WARC-Target-URI", f.uri);
 	add_header_line(out, "WARC-Date", f.date);
-	pd_buf_add_z(out, "WARC-Profile: " PROFILE "\r\n");
+	pd_buf_printf(out, "WARC-Profile: %s\r\n", same ? IDENTICAL : PROFILE);
 	if (kept) {
 		pd_buf_add_span(out, k->pages[kept - 1].fields);
 		add_header_line(out, "Pagededup-Kept", k->pages[kept - 1].id);
 	}
 	add_header_line(out, "Pagededup-Original-Type", f.type);
 	add_header_line(out, "Pagededup-Original-Payload-Digest", f.digest);
+	if (!same || !block.n)
+		return 0;
+	pd_buf_add_z(out, "Content-Type: application/http; msgtype=response\r\n");
+	pd_buf_add_span(out, block);
+	return block.n;
 }
 
-void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_buf *out)
+void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_span block,
+			  struct pd_buf *out)
 {
 	pd_buf_add_z(out, "Pagededup-Original-File: ");
 	pd_tsv_add(out, pd_span_z(path));
 	pd_buf_printf(out, "\r\nPagededup-Original-Offset: %" PRIu64 "\r\nPagededup-Original-Length: %" PRIu64 "\r\n", offset,
 		      length);
 	add_header_line(out, "Pagededup-Original-Digest", digest);
-	pd_buf_add_z(out, "Content-Length: 0\r\n\r\n\r\n\r\n");
+	pd_buf_printf(out, "Content-Length: %zu\r\n\r\n", block.n);
+	pd_buf_add_span(out, block);
+	pd_buf_add_z(out, "\r\n\r\n");
 }
 
 static bool parse_number(struct pd_span s, uint64_t *out)
@@ -243,6 +266,7 @@ bool pd_apply_original_parse(struct pd_span header, struct pd_apply_original *ou
 		else if (pd_span_ieq(name, "Pagededup-Original-Digest"))
 			out->digest = pd_span_trim(value);
 	}
+	profile |= file; /* other programs write the profile of the standard, too */
 	*known = file && offset && length && out->length && out->digest.n;
 	return profile;
 }

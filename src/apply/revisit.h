@@ -6,12 +6,16 @@
  *
  *	WARC-Type: revisit
  *	WARC-Record-ID, WARC-Target-URI, WARC-Date	of the original record: references to it stay valid
- *	WARC-Profile: urn:pagededup:revisit:near-duplicate
+ *	WARC-Profile					identical-payload-digest of the standard, if both records have
+ *							the same WARC-Payload-Digest; urn:pagededup:revisit:near-duplicate
  *	WARC-Refers-To, -Target-URI, -Date		the page kept
  *	WARC-Payload-Digest				of the page kept, by which replay finds it
  *	Pagededup-Kept					its id in the verdicts
  *	Pagededup-Original-Type, -Payload-Digest	of the original record
  *	Pagededup-Original-File, -Offset, -Length, -Digest	its bytes in the input, compressed as they were
+ *
+ * If the payload is identical, the block is the HTTP header of the original record, with which replay shows the payload of
+ * the page kept; otherwise it is empty, and replay shows the page kept with its header.
  *
  * Records that share a compressed member have a common range of bytes: the whole members.  Memory: about 200 bytes
  * for a kept page, 32 to 64 for a removed one.
@@ -39,10 +43,12 @@ int pd_apply_kept_read(struct pd_apply_kept *k, const char *path, const char *na
 bool pd_apply_kept_removed(const struct pd_apply_kept *k, uint64_t hash);
 
 /* Append the first part of the revisit for `r`: of a removed page with its `dup_of`, or of a revisit that refers to the
- * record with this hash (0: none).  The second part is appended when the original bytes are known. */
-void pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
-			    struct pd_buf *out);
-void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_buf *out);
+ * record with this hash (0: none).  Then append the block, and return its size.  The second part, before the block, is
+ * appended when the original bytes are known. */
+size_t pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
+			      struct pd_buf *out);
+void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_span block,
+			  struct pd_buf *out);
 
 /* The fields of such a record about the original bytes. */
 struct pd_apply_original {

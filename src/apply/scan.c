@@ -41,10 +41,11 @@ static void cut_associated(void *ctx, const struct pd_read_extent *x)
 /* If the dump is a WARC file, begin the revisit that replaces the last record. */
 static void begin_revisit(struct pd_apply_scan *s, struct pd_span dup_of, uint64_t refers_to)
 {
+	s->block_n = 0;
 	bool warc = s->source.kind == PD_SOURCE_DUMP && s->source.dump.format == &pd_read_format_warc;
 	if (!s->o.kept || !warc)
 		return;
-	pd_apply_revisit_begin(s->o.kept, &s->record, dup_of, refers_to, &s->begun);
+	s->block_n = pd_apply_revisit_begin(s->o.kept, &s->record, dup_of, refers_to, &s->begun);
 	s->revisits++;
 }
 
@@ -129,10 +130,11 @@ static int end_revisits(struct pd_apply_scan *s, const char *path, const char *n
 		for (struct pd_apply_cut *cut = &s->cuts[i]; !status && cut < &s->cuts[i + n]; cut++) {
 			if (!cut->text_n)
 				continue;
-			struct pd_span text = pd_span(s->begun.p + cut->text_at, cut->text_n);
+			struct pd_span text = pd_span(s->begun.p + cut->text_at, cut->text_n - cut->block_n);
 			cut->text_at = s->texts.n;
 			pd_buf_add_span(&s->texts, text);
-			pd_apply_revisit_end(path, begin, end - begin, pd_buf_span(&digest), &s->texts);
+			pd_apply_revisit_end(path, begin, end - begin, pd_buf_span(&digest), pd_span(text.p + text.n, cut->block_n),
+					     &s->texts);
 			cut->text_n = s->texts.n - cut->text_at;
 		}
 	}
@@ -199,6 +201,7 @@ int pd_apply_scan(struct pd_apply_scan *s, const char *path, const char *name, b
 		s->cuts[s->n_cuts - 1].other = s->associated.last;
 		s->cuts[s->n_cuts - 1].text_at = text_at;
 		s->cuts[s->n_cuts - 1].text_n = s->begun.n - text_at;
+		s->cuts[s->n_cuts - 1].block_n = s->begun.n > text_at ? s->block_n : 0;
 		open_cut = tar;
 	}
 	if (r < 0)

@@ -38,6 +38,7 @@ struct pd_apply_scan {
 	struct pd_apply_cut *cuts; /* in the order of the input, disjoint and not adjacent */
 	size_t n_cuts, cap_cuts;
 	struct pd_buf texts, begun; /* referenced by the cuts: replacement records; scratch */
+	size_t block_n;		    /* bytes of the last block in `begun` */
 	uint64_t revisits;	    /* … and their number */
 	bool whole;		    /* the input is a single page, and it is removed */
 	uint64_t head;		    /* bytes at its start that every part of it needs: a dictionary, or the record about the file */

@@ -16,6 +16,7 @@ const char *const pd_pairs_methods_columns[] = { PD_PAIRS_TABLE(NAME_OF) PD_PAIR
 const char *const pd_verdicts_columns[] = { PD_VERDICTS_TABLE(NAME_OF) NULL };
 const char *const pd_weights_columns[] = { PD_WEIGHTS_TABLE(NAME_OF) NULL };
 const char *const pd_answers_columns[] = { PD_ANSWERS_TABLE(NAME_OF) NULL };
+const char *const pd_audit_columns[] = { PD_AUDIT_TABLE(NAME_OF) NULL };
 const char *const pd_link_columns[] = { PD_LINK_TABLE(NAME_OF) NULL };
 const char *const pd_ranks_columns[] = { PD_RANKS_TABLE(NAME_OF) NULL };
 const char *const pd_params_columns[] = { PD_PARAMS_TABLE(NAME_OF) NULL };

@@ -99,6 +99,19 @@
 	COLUMN(ANSWERS, DUP_OF_USER_ID, "dup_of_user_id", TEXT) \
 	COLUMN(ANSWERS, DUP_OF_URL, "dup_of_url", TEXT)
 
+/* Certificates: a removal, and what the dumps say about it. */
+#define PD_AUDIT_TABLE(COLUMN) \
+	COLUMN(AUDIT, ID, "id", TEXT) \
+	COLUMN(AUDIT, URL, "url", TEXT) \
+	COLUMN(AUDIT, CONTENT_DIGEST, "content_digest", TEXT) \
+	COLUMN(AUDIT, DUP_OF, "dup_of", TEXT) \
+	COLUMN(AUDIT, KEPT_DIGEST, "kept_digest", TEXT) \
+	COLUMN(AUDIT, SIMILARITY, "similarity", REAL_3) \
+	COLUMN(AUDIT, LOSS, "loss", REAL_3) \
+	COLUMN(AUDIT, STAYS, "stays", REAL_3) \
+	COLUMN(AUDIT, RESULT, "result", TEXT) \
+	COLUMN(AUDIT, REASON, "reason", TEXT)
+
 #define PD_LINK_TABLE(COLUMN) \
 	COLUMN(LINK, PAGE, "page", TEXT) \
 	COLUMN(LINK, TARGET, "target", TEXT) \
@@ -172,6 +185,7 @@ enum pd_pairs_methods_column {
 enum pd_verdicts_column { PD_VERDICTS_TABLE(PD_COLUMN_NUMBER_OF) PD_VERDICTS_COLUMNS };
 enum pd_weights_column { PD_WEIGHTS_TABLE(PD_COLUMN_NUMBER_OF) PD_WEIGHTS_COLUMNS };
 enum pd_answers_column { PD_ANSWERS_TABLE(PD_COLUMN_NUMBER_OF) PD_ANSWERS_COLUMNS };
+enum pd_audit_column { PD_AUDIT_TABLE(PD_COLUMN_NUMBER_OF) PD_AUDIT_COLUMNS };
 enum pd_link_column { PD_LINK_TABLE(PD_COLUMN_NUMBER_OF) PD_LINK_COLUMNS };
 enum pd_ranks_column { PD_RANKS_TABLE(PD_COLUMN_NUMBER_OF) PD_RANKS_COLUMNS };
 enum pd_sites_column { PD_SITES_TABLE(PD_COLUMN_NUMBER_OF) PD_SITES_COLUMNS };
@@ -216,6 +230,7 @@ extern const char *const pd_link_columns[];
 extern const char *const pd_ranks_columns[];
 extern const char *const pd_sites_columns[];
 extern const char *const pd_params_columns[];
+extern const char *const pd_audit_columns[];
 extern const char *const pd_eval_columns[];
 extern const char *const pd_sweep_columns[];
 

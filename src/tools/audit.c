@@ -19,8 +19,8 @@ struct runs {
 };
 
 struct audited {
-	struct pd_span id, url, dup_of, digest; /* as in the verdicts */
-	struct pd_span text;			/* digest of the text, as found; {NULL, 0}: not found in the dumps */
+	struct pd_span id, url, dup_of, digest, reason; /* as in the verdicts */
+	struct pd_span text;				/* digest of the text, as found; {NULL, 0}: not found in the dumps */
 	bool duplicate, suspect, other_content;
 	double loss;  /* of the verdict; -1: unknown */
 	uint64_t key; /* of URL, time and content */
@@ -76,6 +76,7 @@ static int read_verdicts(struct audit *a, struct pd_err *e)
 			.url = pd_arena_copy(&a->arena, f[PD_VERDICTS_URL]),
 			.dup_of = pd_arena_copy(&a->arena, f[PD_VERDICTS_DUP_OF]),
 			.digest = pd_arena_copy(&a->arena, f[PD_VERDICTS_CONTENT_DIGEST]),
+			.reason = pd_arena_copy(&a->arena, f[PD_VERDICTS_REASON]),
 			.duplicate = removed,
 			.suspect = pd_tsv_has(f[PD_VERDICTS_SUSPECT]),
 			.loss = pd_span_real(f[PD_VERDICTS_LOSS], &loss) ? loss : -1,
@@ -287,18 +288,18 @@ static void audit_page(struct audit *a, const struct audited *page, bool removed
 		pd_buf_add_z(out, "holds");
 		a->n_hold++;
 	}
+	pd_buf_add_c(out, '\t');
+	pd_buf_add_span(out, page->reason.n ? page->reason : pd_span("-", 1));
 	pd_buf_add_c(out, '\n');
 	a->n_removed++;
 }
 
 static int write_rows(void *ctx, FILE *to, struct pd_err *e)
 {
-	static const char *const columns[] = { "id",	     "url",  "content_digest", "dup_of", "kept_digest",
-					       "similarity", "loss", "stays",	       "result", NULL };
 	struct audit *a = ctx;
 	struct pd_buf out = { 0 };
 	pd_buf_printf(&out, "# pagededup audit 1 %s |%s\n", pd_buf_z(&a->must), PD_ROW_ENDS);
-	pd_row_names(columns, &out);
+	pd_row_names(pd_audit_columns, &out);
 	/* Suspects are removed only if an option says so. */
 	for (int suspects = 0; suspects < 2; suspects++)
 		for (size_t i = 0; i < a->n_pages; i++) {

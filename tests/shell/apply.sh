@@ -203,11 +203,24 @@ done
 rows packed.tsv | awk -F '\t' '$4 == 1 { print $5 }' | sort -u >kept.ids
 is "the pages kept are named" "$(unpacked "revisits-$dump" | sed -n 's/^Pagededup-Kept: //p' | tr -d '\r' | sort -u)" "$(cat kept.ids)"
 run "$P" apply -q -V v.tsv --rewrite-revisits d.warc.gz -o c.warc.gz --cdxj=c.cdxj
-same "an index has them" <(grep -c 'Pagededup-Kept' <(gzip -dc c.warc.gz)) <(grep -c '"mime":"warc/revisit","digest":"sha1:[A-Z2-7]*","length":"[0-9]*","offset"' c.cdxj)
+same "an index has them" <(grep -c 'Pagededup-Kept' <(gzip -dc c.warc.gz)) <(grep -Ec '"mime":"warc/revisit",("status":"200",)?"digest":"sha1:[A-Z2-7]*","length":"[0-9]*","offset"' c.cdxj)
 # Replay finds the page kept by its URL, its time and its digest.
 is "and name the page kept" "$(gzip -dc c.warc.gz | awk -v RS='WARC/1' '/Pagededup-Kept/ {
 	match($0, /WARC-Refers-To: <[^>]*>/); print substr($0, RSTART + 16, RLENGTH - 16) }' | sort -u | while read -r id; do
 	gzip -dc d.warc.gz | grep -acF "WARC-Record-ID: $id"; done | sort -u)" 1
+# Equal payloads have the profile of the standard.
+payload() { # ID URL BODY [DIGEST]
+	local http=$'HTTP/1.1 200 OK\r\nX-Copy: '$1$'\r\n\r\n'
+	printf 'WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n%sContent-Length: %d\r\n\r\n%s%s\r\n\r\n' \
+		"$1" "$2" "${4:+WARC-Payload-Digest: $4$'\r\n'}" $((${#http} + ${#3})) "$http" "$3"
+}
+{ payload s1 http://h/1 same sha1:A; payload s2 http://h/2 same sha1:A; payload s3 http://h/3 near sha1:B; payload s4 http://h/4 same; } >payloads.warc
+at=($(grep -abo "WARC/1.1" payloads.warc | cut -d: -f1))
+for i in 1 2 3; do verdict "payloads.warc:${at[i]}" payloads.warc:0; done >payloads.tsv
+"$P" apply -q --unchecked -V payloads.tsv --rewrite-revisits payloads.warc -o short.warc
+is "profiles of equal and of other payloads" "$(sed -n 's/^WARC-Profile: .*[/:]//p' short.warc | tr -d '\r' | tr '\n' ' ')" "identical-payload-digest near-duplicate near-duplicate "
+"$P" apply -q --restore short.warc -o payloads.back
+same "and are restored" payloads.back payloads.warc
 # Requests and metadata are kept; revisits of a removed page name the kept page, in any input of the run.
 "$P" apply -q -V <(id_of 3 | { read -r p; verdict "$p" "$(id_of 7)"; id_of 9 | { read -r p; verdict "$p" "$(id_of 7)"; }; }) --rewrite-revisits \
 	others.warc night.warc -o rewritten/ 2>"$tmp/err"

@@ -13,6 +13,7 @@ has "the summary line" "$tmp/err" "^pagededup audit: $n of $n removals hold$"
 cp "$tmp/out" audit.tsv
 is "a row for each removal" "$(rows audit.tsv | wc -l)" "$n"
 is "each with the digest of the page kept" "$(rows audit.tsv | awk -F '\t' 'NR == FNR { d[$2] = $15; next } $5 != d[$4]' <(rows run/verdicts.tsv) -)" ""
+is "and with the reason of the verdict" "$(rows audit.tsv | awk -F '\t' 'NR == FNR { why[$2] = $11; next } $10 != why[$1]' <(rows run/verdicts.tsv) -)" ""
 is "the loss is that of the verdict" "$(rows run/verdicts.tsv | awk -F '\t' '$13 != "-" && $4 == 1 { print $2, $13 }' | sort)" \
 	"$(rows audit.tsv | awk -F '\t' 'NR == FNR { known[$2] = $13; next } known[$1] != "-" { print $1, $7 }' <(rows run/verdicts.tsv) - | sort)"
 is "no page has more text in the page kept than in all of them" "$(rows audit.tsv | awk -F '\t' '1 - $7 > $8 + .0011')" ""

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs of web archives read what apply writes: pywb replays revisit records in place of removed pages, warcio checks the
+# digests of clean dumps and of removed records.
+. "$(dirname "$0")/../tap.sh"
+venv=$B/pywb
+python() { "$venv/bin/python" "$@"; }
+if ! python -c 'import pywb, warcio' 2>/dev/null; then
+	python3 -m venv "$venv" >"$tmp/log" 2>&1 && timeout 600 "$venv/bin/pip" install -q pywb warcio >>"$tmp/log" 2>&1 || {
+		skip "replay" "pywb and warcio cannot be installed: $(tail -1 "$tmp/log" | cut -c1-120)"
+		tap_done
+	}
+fi
+# One page, the same payload at another URL, a near-duplicate, and another page.
+python - <<'END'
+import io
+from warcio.warcwriter import WARCWriter
+from warcio.statusandheaders import StatusAndHeaders
+text = ' '.join('The ferry number %d crossed the harbour before the storm of the year %d.' % (i, 1900 + i) for i in range(30))
+other = ' '.join('Bakers of the town sold %d loaves of bread and %d pies in week %d.' % (i * 3, i * 7, i) for i in range(30))
+page = lambda t, more='': ('<html><head><title>T</title></head><body><h1>Heading of the page</h1><p>%s</p>%s</body></html>' % (t, more)).encode()
+with open('crawl.warc.gz', 'wb') as f:
+    w = WARCWriter(f, gzip=True, warc_version='1.1')
+    for i, (host, body) in enumerate([('a', page(text)), ('a', page(text)), ('b', page(text, '<p>Printed again in March.</p>')), ('b', page(other))]):
+        http = StatusAndHeaders('200 OK', [('Content-Type', 'text/html; charset=utf-8'), ('X-Copy', str(i))], protocol='HTTP/1.1')
+        w.write_record(w.create_warc_record('http://%s.example/%d' % (host, i), 'response', payload=io.BytesIO(body), http_headers=http,
+                                            warc_headers_dict={'WARC-Date': '2024-01-02T03:04:0%dZ' % i}))
+END
+mkdir -p archive/index archive/dumps
+"$P" fp -q crawl.warc.gz | "$P" match -q | "$P" cluster -q >v.tsv
+run "$P" apply -q -V v.tsv --rewrite-revisits --removed=removed.warc.gz crawl.warc.gz -o archive/dumps/clean.warc.gz --cdxj=clean.cdxj
+exits "apply --rewrite-revisits" 0
+LC_ALL=C sort clean.cdxj >archive/index/clean.cdxj
+is "equal payloads have the profile of the standard, near-duplicates ours" \
+	"$(gzip -dc archive/dumps/clean.warc.gz | sed -n 's/^WARC-Profile: //p' | tr -d '\r' | tr '\n' ' ')" \
+	"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest urn:pagededup:revisit:near-duplicate "
+timeout 120 "$venv/bin/python" - >replayed 2>"$tmp/err" <<'END'
+import os
+from pywb.apps.frontendapp import FrontEndApp
+from werkzeug.test import Client
+top = os.path.abspath('archive')
+app = FrontEndApp(config_file=None, custom_config={'collections': {'t': {'index': top + '/index/', 'archive_paths': top + '/dumps/'}}})
+client = Client(app)
+for i in range(4):
+    r = client.get('/t/2024010203040%did_/http://%s.example/%d' % (i, 'ab'[i // 2], i), headers={'Host': 'localhost'})
+    print('page', i, r.status_code, 'header of', r.headers.get('X-Copy'), 'march' if b'March' in r.data else '', 'ferry' if b'ferry' in r.data else 'bakers')
+END
+is "pywb replays: equal payloads with their own header, near-duplicates as the page kept" "$(grep ^page replayed || tail -3 "$tmp/err")" \
+	"page 0 200 header of 0  ferry
+page 1 200 header of 1  ferry
+page 2 200 header of 0  ferry
+page 3 200 header of 3  bakers"
+for f in archive/dumps/clean.warc.gz removed.warc.gz; do
+	run "$venv/bin/warcio" check -v $f
+	exits "warcio checks $f" 0
+	run "$venv/bin/warcio" index $f
+	exits "warcio indexes $f" 0
+done
+is "the removed records are two responses" "$("$venv/bin/warcio" index -f warc-type removed.warc.gz | grep -c response)" 2
+is "pywb's indexer has the same places" "$("$venv/bin/cdxj-indexer" archive/dumps/clean.warc.gz 2>/dev/null | grep -o '"offset": *"[0-9]*"' | tr -d ' ' | sort)" \
+	"$(grep -o '"offset": *"[0-9]*"' clean.cdxj | tr -d ' ' | sort)"
+run "$P" apply -q --restore --removed=removed.warc.gz archive/dumps/clean.warc.gz -o back.warc.gz
+same "and the original is restored" back.warc.gz crawl.warc.gz
+tap_done
