@@ -15,6 +15,7 @@
 #include "apply/outputs.h"
 #include "apply/restore.h"
 #include "apply/scan.h"
+#include "apply/unrevisit.h"
 #include "base/alloc.h"
 #include "base/file.h"
 
@@ -38,6 +39,7 @@ struct pd_apply {
 	struct pd_apply_rewriter rewriter;
 	struct pd_apply_orphans orphans;
 	struct pd_apply_kept *kept; /* for rewrite_revisits */
+	struct pd_apply_unrevisit *unrevisit;
 	bool ended;
 	struct pd_apply_meter meter;
 	uint64_t bytes_before, bytes; /* of the inputs before the current one, and of all */
@@ -214,6 +216,32 @@ static int check_inputs(struct pd_apply *a, struct pd_err *e)
 	return status;
 }
 
+/* Note the responses of the inputs, and of the dumps in the folder of originals. */
+static int read_responses(struct pd_apply *a, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (size_t i = 0; i < a->n_inputs && !status; i++) {
+		const struct pd_read_file *f = &a->inputs[i];
+		if (!f->error && (!f->path || !f->regular))
+			status = pd_fail(e, PD_ERR_USAGE, "%s: --revisits reads its inputs twice; give files, not pipes", f->label);
+		else if (!f->error)
+			status = pd_apply_unrevisit_read(a->unrevisit, f->path, e);
+	}
+	if (status || !a->o->originals)
+		return status;
+	char *folder = (char *)a->o->originals;
+	struct pd_reader_options o = { .inputs = &folder, .n_inputs = 1 };
+	struct pd_read_files files;
+	struct pd_read_file f;
+	int r = pd_read_files_open(&files, &o, e);
+	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
+		errno = f.error;
+		r = f.error ? pd_fail_errno(e, "%s: cannot open", f.path) : pd_apply_unrevisit_read(a->unrevisit, f.path, e);
+	}
+	pd_read_files_release(&files);
+	return r;
+}
+
 int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e)
 {
 	struct pd_apply *a = pd_zalloc(sizeof *a);
@@ -245,6 +273,12 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 		status = list_inputs(a, e);
 	if (!status)
 		status = check_inputs(a, e);
+	if (!status && o->revisits) {
+		a->unrevisit = pd_apply_unrevisit_new(o->missing, o->ctx);
+		a->rewriter.make = pd_apply_unrevisit_make;
+		a->rewriter.make_ctx = a->unrevisit;
+		status = read_responses(a, e);
+	}
 	if (!status && o->restore && o->removed && o->to_folder)
 		status = list_removed_pages(a, e);
 	*out = a;
@@ -268,6 +302,7 @@ void pd_apply_free(struct pd_apply *a)
 	pd_apply_check_release(&a->check);
 	pd_apply_orphans_release(&a->orphans);
 	pd_apply_kept_free(a->kept);
+	pd_apply_unrevisit_free(a->unrevisit);
 	pd_apply_rewriter_release(&a->rewriter);
 	pd_apply_restore_release(&a->restore);
 	pd_apply_names_release(&a->names);
@@ -554,10 +589,15 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 	begin_part(a, f, 0, SCAN_SHARE);
 	pd_apply_scan_clear(&a->scan);
 	int status = open_input(a, &in, f, e);
+	const struct pd_apply_cut *responses = NULL;
+	size_t n_responses = 0;
 	int joined = !status && o->restore && o->removed ? rejoin_input(a, &in, f, done, e) : 0;
 	if (joined) {
 		status = joined < 0 ? joined : PD_OK;
 		writes = false;
+	} else if (!status && o->revisits) {
+		status = pd_apply_unrevisit_scan(a->unrevisit, in.path.p, f->label, &responses, &n_responses, &done->missing, e);
+		done->restored = n_responses;
 	} else if (!status && o->restore && !o->removed)
 		status = pd_apply_restore_scan(&a->restore, in.path.p, f->label, e);
 	else if (!status && (removes || may_refer))
@@ -568,7 +608,7 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 	done->removed_with_page = a->scan.removed_with_page;
 	done->revisits = a->scan.revisits;
 	done->restored += a->restore.restored;
-	done->missing = a->restore.missed;
+	done->missing += a->restore.missed;
 	done->page = a->scan.whole;
 	if (removes)
 		done->bytes_out = 0;
@@ -576,8 +616,8 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 	/* Write the output. */
 	begin_part(a, f, SCAN_SHARE, 1);
 	if (!status && writes && !done->page) {
-		const struct pd_apply_cut *cuts = o->restore ? a->restore.cuts : a->scan.cuts;
-		size_t n_cuts = o->restore ? a->restore.n_cuts : a->scan.n_cuts;
+		const struct pd_apply_cut *cuts = o->revisits ? responses : o->restore ? a->restore.cuts : a->scan.cuts;
+		size_t n_cuts = o->revisits ? n_responses : o->restore ? a->restore.n_cuts : a->scan.n_cuts;
 		bool link = o->link && !removes && !o->restore && !n_cuts && !in.spool;
 		status = o->to_folder ? pd_apply_make_folders(done->output, o->batch, e) : PD_OK;
 		if (!status)

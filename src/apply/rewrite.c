@@ -22,6 +22,7 @@ void pd_apply_rewriter_release(struct pd_apply_rewriter *c)
 	pd_read_source_release(&c->source);
 	pd_packer_free(c->packer);
 	pd_buf_release(&c->out);
+	pd_buf_release(&c->made);
 }
 
 /* A read error must not be treated as junk or as the end. */
@@ -220,8 +221,13 @@ static int write_replacement(struct pd_apply_rewriter *c, const struct pd_apply_
 	}
 	if (!cut->text_n)
 		return PD_OK;
+	pd_buf_clear(&c->made);
+	int status = c->make ? c->make(c->make_ctx, cut, &c->made, e) : PD_OK;
+	if (status)
+		return status;
+	struct pd_span text = c->make ? pd_buf_span(&c->made) : pd_span(c->texts + cut->text_at, cut->text_n);
 	pd_pack_start(c->packer, cut->codec);
-	pd_pack_feed(c->packer, pd_span(c->texts + cut->text_at, cut->text_n), &c->out);
+	pd_pack_feed(c->packer, text, &c->out);
 	pd_pack_end(c->packer, &c->out);
 	if (c->removed)
 		pd_apply_removed_skip(c->removed, c->out.n, 0);

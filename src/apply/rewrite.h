@@ -58,11 +58,14 @@ static inline void pd_apply_meter_move(const struct pd_apply_meter *m, uint64_t 
 
 struct pd_apply_rewriter {
 	const struct pd_apply_meter *meter; /* NULL: none */
-	struct pd_apply_removed *removed;   /* started; receives the removed records; NULL: they are not kept */
-	struct pd_read_source source;	    /* for members that are decompressed again */
+	/* Makes the record that replaces a cut outside of shared members; NULL: it is among the texts. */
+	int (*make)(void *ctx, const struct pd_apply_cut *cut, struct pd_buf *out, struct pd_err *e);
+	void *make_ctx;
+	struct pd_apply_removed *removed; /* started; receives the removed records; NULL: they are not kept */
+	struct pd_read_source source;	  /* for members that are decompressed again */
 	struct pd_read_sink sink;
 	struct pd_packer *packer;
-	struct pd_buf out;
+	struct pd_buf out, made;
 	/* of the current input */
 	const char *path, *name;
 	int fd;

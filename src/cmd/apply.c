@@ -40,6 +40,8 @@ static const struct pd_opt opts[] = {
 	  .help = "also write the removed records, for --restore; a file or folder, as -o" },
 	{ .type = PD_OPT_TEXT, .name = "originals", .arg = "DIR", AT(originals),
 	  .help = "--restore: the folder of the original dumps" },
+	{ .type = PD_OPT_FLAG, .name = "revisits", .rare = true, AT(revisits),
+	  .help = "--restore: write the responses that revisits of any program refer to" },
 	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_FLAG, .name = "list", AT(list), .help = "write no dump: print the paths of the files to delete" },
 	{ .type = PD_OPT_FLAG, .name = "delete", AT(remove), .help = "write no dump: delete these files; needs --rows" },
@@ -87,6 +89,8 @@ static int check_apply(const struct pd_stage_apply *o, char **inputs, int n_inpu
 		return pd_fail(e, PD_ERR_USAGE, "--removed needs -o, because the removed records belong to a clean dump");
 	if (o->removed && strcmp(o->removed, "-") == 0)
 		return pd_fail(e, PD_ERR_USAGE, "--removed must be a file or a folder, because an index is written next to it");
+	if (o->revisits && (!o->restore || o->removed || stdin_input))
+		return pd_fail(e, PD_ERR_USAGE, "--revisits needs --restore, and files that can be read twice, without --removed");
 	if (o->originals && !o->restore)
 		return pd_fail(e, PD_ERR_USAGE, "--originals needs --restore");
 	if (!o->restore && !o->verdicts)

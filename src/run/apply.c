@@ -135,6 +135,7 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 		.any_packing = o->walk.ignore_damaged,
 		.rewrite_revisits = o->rewrite_revisits,
 		.restore = o->restore,
+		.revisits = o->revisits,
 		.originals = o->originals,
 		.removed = o->removed,
 		.missing = on_missing,

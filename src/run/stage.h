@@ -139,8 +139,8 @@ struct pd_stage_apply {
 	const char *removed;	       /* where removed records are written, or with `restore` read; NULL: nowhere */
 	const char *tmp_dir;
 	const char *estimate; /* of wrong removals (row/estimate.h); NULL: none */
-	bool keep_others, remove_suspects, remove_parts, rewrite_revisits, restore, link; /* as in pd_apply_options */
-	double max_loss;								  /* as in pd_apply_removals_options */
+	bool keep_others, remove_suspects, remove_parts, rewrite_revisits, restore, revisits, link; /* as in pd_apply_options */
+	double max_loss;   /* as in pd_apply_removals_options */
 	bool list, remove; /* pages that are files: their paths are printed, or they are deleted */
 	bool unchecked;	   /* as in pd_apply_options */
 };

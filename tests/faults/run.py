@@ -66,6 +66,8 @@ def record(i):
 def make_inputs():
     save('one.warc.gz', b''.join(gzip.compress(record(i), mtime=0) for i in range(8)))
     whole = b''.join(record(i) for i in range(8))
+    save('visit.warc.gz', gzip.compress(b'WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:visit>\r\nWARC-Target-URI: http://host0.example/0\r\n'
+                                        b'WARC-Date: 2024-02-02T03:04:05Z\r\nWARC-Refers-To: <urn:uuid:00000000-0000-0000-0000-%012d>\r\nContent-Length: 0\r\n\r\n\r\n\r\n' % 0, mtime=0))
     save('one.warc.xz', lzma.compress(whole))
     save('one.warc.bz2', bz2.compress(whole))
     packed = io.BytesIO()
@@ -283,6 +285,7 @@ Job('apply-restore', 'apply', '-q', '--restore', 'revisits.warc.gz', *OUT, old=F
 Job('apply-removed', 'apply', '-q', '-V', 'verdicts.tsv', '--removed=out/removed', 'one.warc.gz', *OUT)
 Job('apply-removed-folder', 'apply', '-q', '-V', 'dumps.tsv', '--removed=out/r/', 'dumps', '-o', 'out/d/', damage=True)
 Job('apply-rejoin', 'apply', '-q', '--restore', '--removed=gone', 'kept', *OUT, old=False)
+Job('apply-responses', 'apply', '-q', '--restore', '--revisits', '--originals=dumps', 'visit.warc.gz', *OUT, old=False)
 Job('apply-list', 'apply', '-q', '-V', 'site-verdicts.tsv', '--list', 'site', damage=True)
 Job('apply-delete', 'apply', '-q', '-V', 'site-verdicts.tsv', '--delete', '--rows=site.tsv', 'site', copy=['site'], old=False, damage=True)
 Job('dedup', 'dedup', '-q', '-j1', '-o', 'out/d/', 'one.warc.gz', 'two.warc', more=['--resume'], old=False, damage=True)

@@ -203,7 +203,7 @@ done
 rows packed.tsv | awk -F '\t' '$4 == 1 { print $5 }' | sort -u >kept.ids
 is "the pages kept are named" "$(unpacked "revisits-$dump" | sed -n 's/^Pagededup-Kept: //p' | tr -d '\r' | sort -u)" "$(cat kept.ids)"
 run "$P" apply -q -V v.tsv --rewrite-revisits d.warc.gz -o c.warc.gz --cdxj=c.cdxj
-same "an index has them" <(grep -c 'Pagededup-Kept' <(gzip -dc c.warc.gz)) <(grep -Ec '"mime":"warc/revisit",("status":"200",)?"digest":"sha1:[A-Z2-7]*","length":"[0-9]*","offset"' c.cdxj)
+same "an index has them" <(gzip -dc c.warc.gz | grep -ac '^WARC-Type: revisit') <(grep -Ec '"mime":"warc/revisit",("status":"200",)?"digest":"sha1:[A-Z2-7]*","length":"[0-9]*","offset"' c.cdxj)
 # Replay finds the page kept by its URL, its time and its digest.
 is "and name the page kept" "$(gzip -dc c.warc.gz | awk -v RS='WARC/1' '/Pagededup-Kept/ {
 	match($0, /WARC-Refers-To: <[^>]*>/); print substr($0, RSTART + 16, RLENGTH - 16) }' | sort -u | while read -r id; do
@@ -221,6 +221,41 @@ for i in 1 2 3; do verdict "payloads.warc:${at[i]}" payloads.warc:0; done >paylo
 is "profiles of equal and of other payloads" "$(sed -n 's/^WARC-Profile: .*[/:]//p' short.warc | tr -d '\r' | tr '\n' ' ')" "identical-payload-digest near-duplicate near-duplicate "
 "$P" apply -q --restore short.warc -o payloads.back
 same "and are restored" payloads.back payloads.warc
+# Revisits of other programs: by id, by URL and time, by digest; with and without an HTTP header of their own.
+revisit() { # ID URL "MORE HEADER LINES" BLOCK
+	printf 'WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-05-06T07:08:09Z\r\n%s\r\nWARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n' \
+		"$1" "$2" "$3" ${#4} "$4"
+}
+own=$'HTTP/1.1 200 OK\r\nX-Copy: own\r\n\r\n'
+payload s1 http://h/1 same sha1:A >answers.warc
+{
+	revisit v1 http://h/5 'WARC-Refers-To: <urn:s1>' "$own"
+	revisit v2 http://h/6 $'WARC-Refers-To-Target-URI: http://h/1\r\nWARC-Refers-To-Date: 2024-01-02T03:04:05Z' ''
+	revisit v3 http://h/7 'WARC-Payload-Digest: sha1:A' $'HTTP/1.1 304 Not Modified\r\n\r\n'
+	revisit v4 http://h/8 $'WARC-Payload-Digest: sha1:B\r\nWARC-Refers-To: <urn:s1>' "$own"
+	revisit v5 http://h/9 'X-Nothing: 1' "$own"
+} >visits.warc
+split_records() { python3 -c 'import gzip, re, sys; [sys.stdout.buffer.write(gzip.compress(r)) for r in re.split(rb"(?=WARC/1\.[01]\r\nWARC-Type)", sys.stdin.buffer.read()) if r]'; }
+split_records <visits.warc >visits.warc.gz
+mkdir answered && cp answers.warc answered
+for f in visits.warc visits.warc.gz; do
+	run "$P" apply --restore --revisits answers.warc $f -o full/
+	exits "--revisits, $f" 1
+	has "counts, $f" "$tmp/err" ": 2 inputs, 3 records restored, 2 not, "
+	has "another payload, $f" "$tmp/err" "the record that it refers to has another payload digest; not restored"
+	has "no reference, $f" "$tmp/err" "it does not say to which record it refers; not restored"
+	same "other dumps are copied, $f" full/answers.warc answers.warc
+	is "responses, and the revisits that are kept, $f" "$(unpacked full/$f | grep -a '^WARC-Type\|^WARC-Record-ID\|^X-Copy\|^same' | tr -d '\r' | sed 's/.*[ :]//' | tr '\n' ' ')" \
+		"response v1> own same response v2> s1 same response v3> s1 same revisit v4> own revisit v5> own "
+	rm -r full
+	run "$P" apply -q --restore --revisits --originals=answered $f -o "by-$f"
+	is "--originals, $f" "$(unpacked "by-$f" | grep -ac '^same')" 3
+done
+is "all are read" "$("$P" fp -q --min-terms=1 by-visits.warc 2>/dev/null | rows | wc -l)" 3
+run "$P" apply --restore --revisits - <visits.warc
+exits "--revisits of a pipe" 2
+run "$P" apply -V v.tsv --revisits d.warc.gz -o x
+exits "--revisits without --restore" 2
 # Requests and metadata are kept; revisits of a removed page name the kept page, in any input of the run.
 "$P" apply -q -V <(id_of 3 | { read -r p; verdict "$p" "$(id_of 7)"; id_of 9 | { read -r p; verdict "$p" "$(id_of 7)"; }; }) --rewrite-revisits \
 	others.warc night.warc -o rewritten/ 2>"$tmp/err"
