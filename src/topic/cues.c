@@ -73,7 +73,7 @@ static size_t number_at(const char *p, size_t n, size_t least)
 }
 
 /* Add the letters of a name.  Any other character ends a word.  A space also ends the name: it is stored as a letter
- * that no row contains. */
+ * that no row contains.  The rest of a name with brackets is a value of a style, not a word: "pt-[var(--banner)]". */
 static void name_add(struct name *name, struct pd_span s)
 {
 	bool start = true, lower = false;
@@ -87,6 +87,9 @@ static void name_add(struct name *name, struct pd_span s)
 		if (i == s.n)
 			break;
 		char c = s.p[i];
+		if (c == '[' || c == '(')
+			while (i + 1 < s.n && s.p[i + 1] != ' ')
+				i++;
 		if (!is_letter(c)) {
 			start = true;
 			if (c != '-' && c != '_') {
@@ -108,12 +111,16 @@ static void name_add(struct name *name, struct pd_span s)
 }
 
 /* Return whether the word describes the surroundings of the element or a part of a table: "has-sidebar", "no-menu",
- * "sidebar-layout", "table-header". */
+ * "sidebar-layout", "sidebar-enabled", "table-header". */
 static bool is_qualified(const struct name *name, size_t at, size_t end)
 {
 	static const char *const before[] = { "has", "with", "no", "without", "elementor", "table" };
-	if (name->n - end >= 6 && name->starts[end] && memcmp(name->p + end, "layout", 6) == 0)
-		return true;
+	static const char *const after[] = { "layout", "enabled" };
+	for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+		size_t n = strlen(after[i]);
+		if (name->n - end >= n && name->starts[end] && memcmp(name->p + end, after[i], n) == 0)
+			return true;
+	}
 	for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
 		size_t n = strlen(before[i]);
 		if (at >= n && name->starts[at] && name->starts[at - n] && memcmp(name->p + at - n, before[i], n) == 0)
@@ -204,7 +211,7 @@ static enum pd_hint role_hint(struct pd_span role, const char **name)
 		{ "DiscussionForumPosting", PD_HINT_FORUM },
 		{ "Question", PD_HINT_FORUM },
 		{ "QAPage", PD_HINT_FORUM },
-		{ "Person", PD_HINT_WEAK },
+		{ "Person", PD_HINT_PERSON },
 	};
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
 		if (pd_span_ieq(role, roles[i].role)) {

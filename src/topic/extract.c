@@ -115,6 +115,7 @@ struct note {
 	bool card;	  /* part of a dropped list of other pages */
 	bool has_flow;	  /* its flow contains kept prose */
 	bool forum;	  /* in a thread: comments are main text */
+	bool answer;	  /* in a question or an answer: comments are about it */
 };
 
 struct pd_extractor {
@@ -127,6 +128,7 @@ struct pd_extractor {
 	struct pd_span recalled; /* for the page, borrowed: one bit per box, set if the box has no hint; or
 					 * empty */
 	struct note *notes;	 /* one for each box */
+	struct pd_map headers;	 /* key of a name -> number of its boxes that are dropped as headers */
 	const char **why;	 /* line -> rule that drops it, or NULL */
 	uint64_t *live;		 /* sums over all lines before a line that are not dropped; lines + 1 entries */
 	enum pd_page_kind kind;
@@ -184,6 +186,7 @@ void pd_extractor_free(struct pd_extractor *x)
 	free(x->copies.v);
 	pd_map_release(&x->copies.first);
 	free(x->notes);
+	pd_map_release(&x->headers);
 	free(x->why);
 	free(x->live);
 	free(x);
@@ -231,14 +234,19 @@ static bool is_next_paragraph(const struct pd_extractor *x, const struct pd_bloc
 	       in->boxes[l->box].depth <= b->depth;
 }
 
+/* Return whether a box has sentences and few links. */
+static bool has_sentences(const struct pd_weights *w, const struct pd_line_sum *sum)
+{
+	return (double)sum->link_mass <= w->note_links * (double)sum->mass &&
+	       (double)sum->prose >= w->note_prose * (double)sum->mass;
+}
+
 /* Return whether it is a note in sentences inside a text: a manual's "sidebar" or "aside". */
 static bool is_note(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
-	const struct pd_weights *w = x->weights;
 	struct pd_line_sum sum = pd_sum_of_box(&x->lines, b);
 	size_t first = pd_first_line(&x->lines, b), end = pd_end_line(&x->lines, b);
-	if (b->parent == PD_BOX_NONE || (double)sum.link_mass > w->note_links * (double)sum.mass ||
-	    (double)sum.prose < w->note_prose * (double)sum.mass)
+	if (b->parent == PD_BOX_NONE || !has_sentences(x->weights, &sum))
 		return false;
 	return (first && is_next_paragraph(x, in, b, first - 1)) || is_next_paragraph(x, in, b, end);
 }
@@ -256,6 +264,35 @@ static bool holds_paragraphs(const struct pd_extractor *x, const struct pd_block
 	return prose >= enough;
 }
 
+static bool is_heading(uint16_t tag)
+{
+	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
+}
+
+static uint64_t name_key(const struct pd_box *b)
+{
+	return pd_hash64(b->klass.p, b->klass.n) + b->tag;
+}
+
+static bool is_called_header(const struct note *note)
+{
+	return note->hint == PD_HINT_WEAK && strstr(note->name, "header");
+}
+
+/* Return whether a box with a weak hint is text: it has a large part of the page's text and few links, or it is one of
+ * several headers.  A page has one header; several of one name are the heads of its parts, posts or cards. */
+static bool is_spared(const struct pd_extractor *x, const struct pd_box *b, const struct note *note, const struct pd_line_sum *sum)
+{
+	const struct pd_weights *w = x->weights;
+	const struct pd_line_sum *page = &x->lines.sums[x->lines.n];
+	double mass = (double)sum->mass, plain = mass - (double)sum->link_mass;
+	if (mass >= w->plain_least && mass - plain <= w->plain_links * mass &&
+	    plain >= w->plain_share * (double)(page->mass - page->link_mass))
+		return true;
+	const uint32_t *times = is_called_header(note) ? pd_map_find(&x->headers, name_key(b)) : NULL;
+	return times && *times >= w->head_count;
+}
+
 /* Return whether to follow the hint of a box; `heading`: it contains the first h1. */
 static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, const struct note *note,
 		       bool heading, enum level level)
@@ -268,8 +305,12 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 	double rest = (double)(x->lines.sums[x->lines.n].mass - sum.mass);
 	if (note->hint == PD_HINT_NEVER)
 		return true;
+	/* A section that folds has a button in its heading. */
 	if (note->hint == PD_HINT_CONTROL)
-		return !holds_paragraphs(x, in, b);
+		return !(b->tag == PD_TAG_button && is_heading(in->boxes[b->parent].tag)) && !holds_paragraphs(x, in, b);
+	/* A heading is neither a page's header nor the caption of a picture, whatever its name. */
+	if ((note->hint == PD_HINT_WEAK || note->hint == PD_HINT_PART) && is_heading(b->tag))
+		return false;
 	bool low = 2 * pd_first_line(&x->lines, b) > x->lines.n;
 	if (hint == PD_HINT_FOOT && sum.notices && rest >= w->foot_rest && (low || prose <= w->foot_prose))
 		return true;
@@ -282,9 +323,16 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 	case PD_HINT_FOOT:
 	case PD_HINT_PART:
 	case PD_HINT_CHROME: return chrome;
+	case PD_HINT_MENU: return chrome && (prose < w->control_prose || !has_sentences(w, &sum));
 	case PD_HINT_NOTICE: return all - prose >= w->notice_rest || prose <= w->hint_name * all;
-	case PD_HINT_COMMENT: return level < LEVEL_COMMENTS && !note->forum && prose <= w->hint_comment * all;
+	case PD_HINT_COMMENT:
+		if (note->forum && !(note->answer && pd_span_ieq(b->role, "Comment")))
+			return false;
+		return level < LEVEL_COMMENTS && prose <= w->hint_comment * all;
+	case PD_HINT_PERSON: return prose <= w->hint_weak * all;
 	case PD_HINT_WEAK:
+		if (is_spared(x, b, note, &sum))
+			return false;
 		if ((double)sum.link_mass <= w->weak_links * (double)sum.mass && prose >= w->weak_prose * (double)sum.mass)
 			return false;
 		return prose <= w->hint_weak * all;
@@ -292,8 +340,10 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 	}
 }
 
-static void drop_chrome(struct pd_extractor *x, const struct pd_blocks *in, enum level level)
+/* Set the rules of all boxes, and count the headers.  Return whether more than one box of a name is a header. */
+static bool judge_boxes(struct pd_extractor *x, const struct pd_blocks *in, enum level level, bool count)
 {
+	bool several = false;
 	uint32_t h1 = 0; /* the first heading with text */
 	while (h1 < in->n_boxes && (in->boxes[h1].tag != PD_TAG_h1 || in->boxes[h1].first_run == in->boxes[h1].end_run))
 		h1++;
@@ -308,10 +358,22 @@ static void drop_chrome(struct pd_extractor *x, const struct pd_blocks *in, enum
 		if (!note->name)
 			note->hint = pd_hint_of(x->cues, b, &note->name);
 		note->forum = note->hint == PD_HINT_FORUM || (around && around->forum);
+		note->answer = (around && around->answer) || pd_span_ieq(b->role, "Question") || pd_span_ieq(b->role, "Answer");
 		bool heading = h1 < in->n_boxes && h1 > i && h1 < b->end;
-		if (hint_holds(x, in, b, note, heading, level))
-			note->rule = note->name;
+		if (!hint_holds(x, in, b, note, heading, level))
+			continue;
+		note->rule = note->name;
+		if (count && is_called_header(note))
+			several |= ++*pd_map_put(&x->headers, name_key(b)) >= x->weights->head_count;
 	}
+	return several;
+}
+
+static void drop_chrome(struct pd_extractor *x, const struct pd_blocks *in, enum level level)
+{
+	pd_map_clear(&x->headers, 8);
+	if (judge_boxes(x, in, level, true))
+		judge_boxes(x, in, level, false);
 	x->why = pd_grow(x->why, x->lines.n, &x->cap_why, sizeof(*x->why));
 	for (size_t i = 0; i < x->lines.n; i++)
 		x->why[i] = x->notes[x->lines.v[i].box].rule;
@@ -328,11 +390,6 @@ static void drop_outside(struct pd_extractor *x, const struct pd_box *region)
 {
 	drop_all(x, 0, pd_first_line(&x->lines, region), "outside");
 	drop_all(x, pd_end_line(&x->lines, region), x->lines.n, "outside");
-}
-
-static bool is_heading(uint16_t tag)
-{
-	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
 }
 
 /* Return the largest mass in one flow, of prose or of all text outside links.  Scraps from all over a page are not a
@@ -390,6 +447,14 @@ struct family {
 	uint64_t prose, mass; /* of the cards */
 };
 
+/* Return whether a run is part of a link to another place than this page: links to "#answer" or to a script are
+ * controls. */
+static bool leads_away(const struct pd_blocks *in, const struct pd_run *r)
+{
+	struct pd_span href = r->link == PD_LINK_NONE ? pd_span("", 0) : in->links[r->link].href;
+	return r->link == PD_LINK_NONE || (href.n && href.p[0] != '#' && !pd_span_istarts(href, "javascript:"));
+}
+
 static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	const struct pd_weights *w = x->weights;
@@ -399,16 +464,17 @@ static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, co
 	size_t first = pd_first_line(&x->lines, b), end = pd_end_line(&x->lines, b);
 	for (size_t i = first; i < end && (double)(i - first) < w->card_lines; i++) {
 		const struct pd_run *r = &in->runs[x->lines.v[i].first_run];
-		if (r->flags & PD_RUN_LINK && r->n >= w->card_link)
+		if (r->flags & PD_RUN_LINK && r->n >= w->card_link && leads_away(in, r))
 			return true;
 	}
 	return false;
 }
 
+/* Return whether a box may be, or contain, a list of cards.  The posts of a thread are not cards. */
 static bool has_live_text(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
 {
 	const struct note *note = &x->notes[box];
-	return !note->rule && !note->card && in->boxes[box].first_run < in->boxes[box].end_run;
+	return !note->rule && !note->card && !note->forum && in->boxes[box].first_run < in->boxes[box].end_run;
 }
 
 static struct family family_of(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
@@ -723,15 +789,54 @@ static size_t main_heading(const struct pd_extractor *x, const struct pd_blocks 
 	return best;
 }
 
-/* Extend the region of a terse page to the smallest box that also contains the main heading, unless most of the added
- * text after the heading and outside the region is links: a page of a manual is one text, from its title on, and its
- * longest section is not the whole of it. */
+/* Return whether a box or one around it is marked by its author as main text. */
+static bool is_in_marked(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
+{
+	while (box && !(x->notes[box].hint == PD_HINT_GOOD && !x->notes[box].rule))
+		box = in->boxes[box].parent;
+	return box != 0;
+}
+
+/* Extend the region, inside a box that its author marked as main text, to surroundings that are mostly prose: the box
+ * of a part with most of the prose is not the whole article. */
+static uint32_t grow_region(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t region)
+{
+	const struct pd_weights *w = x->weights;
+	uint32_t wide = region;
+	for (uint32_t i = region; i && is_in_marked(x, in, in->boxes[i].parent);) {
+		const struct pd_box *inner = &in->boxes[wide], *outer = &in->boxes[i = in->boxes[i].parent];
+		size_t from = pd_first_line(&x->lines, outer), to = pd_end_line(&x->lines, outer);
+		struct stretch before = stretch_of(x, from, pd_first_line(&x->lines, inner)),
+			       after = stretch_of(x, pd_end_line(&x->lines, inner), to);
+		double mass = before.mass + after.mass, link_mass = before.link_mass + after.link_mass;
+		double prose = (double)(live_text_of_box(x, outer) - live_text_of_box(x, inner));
+		if (mass == 0)
+			continue;
+		if (prose < w->grow_least || prose < w->grow_prose * mass || link_mass > w->grow_links * mass)
+			break;
+		wide = i;
+	}
+	return wide;
+}
+
+/* Return the outermost thread around the region of a forum's page, or the region: the first post belongs to it. */
+static uint32_t whole_thread(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t region)
+{
+	uint32_t wide = region;
+	for (uint32_t i = region; x->kind == PD_KIND_FORUM && i; i = in->boxes[i].parent)
+		wide = x->notes[i].hint == PD_HINT_FORUM && !x->notes[i].rule ? i : wide;
+	return wide;
+}
+
+/* Extend the region of a terse page or a shop's collection to the smallest box that also contains the main heading,
+ * unless most of the added text after the heading and outside the region is links: a page of a manual is one text, from
+ * its title on, and its longest section is not the whole of it. */
 static uint32_t hold_heading(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t region)
 {
 	size_t head = main_heading(x, in), first = pd_first_line(&x->lines, &in->boxes[region]),
 	       end = pd_end_line(&x->lines, &in->boxes[region]);
 	uint32_t wide = region;
-	if (!x->terse || head == x->lines.n || x->weights->hold_links < 0)
+	if (!(x->terse || x->kind == PD_KIND_COLLECTION) || head == x->lines.n || x->weights->hold_links < 0)
 		return region;
 	while (head < pd_first_line(&x->lines, &in->boxes[wide]) || head >= pd_end_line(&x->lines, &in->boxes[wide]))
 		wide = in->boxes[wide].parent;
@@ -741,6 +846,11 @@ static uint32_t hold_heading(const struct pd_extractor *x, const struct pd_block
 	struct stretch before = stretch_of(x, from, head < first ? head : first), after = stretch_of(x, end, to);
 	double mass = before.mass + after.mass, link_mass = before.link_mass + after.link_mass;
 	return link_mass > x->weights->hold_links * mass ? region : wide;
+}
+
+static uint32_t finish_region(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t region)
+{
+	return hold_heading(x, in, whole_thread(x, in, grow_region(x, in, widen_region(x, in, region))));
 }
 
 static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
@@ -762,10 +872,10 @@ static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
 		}
 	}
 	if (rich < x->weights->region_rich)
-		return hold_heading(x, in, widen_region(x, in, root));
+		return finish_region(x, in, root);
 	while (best != root && (best > first || in->boxes[best].end <= last))
 		best = in->boxes[best].parent;
-	return hold_heading(x, in, widen_region(x, in, best));
+	return finish_region(x, in, best);
 }
 
 /* Return whether a box belongs to the text of a terse page although its name says otherwise: it is called a header and
