@@ -94,6 +94,9 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 		      "addresses that\n"
 		      "differ in the release at the end, such as log/3.8 and log/3.9, if one page has %g%% of the other\n",
 		      n->least_release * 100);
+	pd_buf_add_z(out, "pages with only menus and legal lines are a pair only with the same title or heading and the same last "
+			  "part of the "
+			  "address\n");
 	pd_buf_add_z(
 		out,
 		"on one host, pages with equal texts and titles, at addresses that differ only in numbers or in the query, are "
@@ -202,6 +205,18 @@ static enum pd_subjects compare_subjects(const struct pd_verify_numbers *n, doub
 	return x->heading && y->heading && s != PD_SUBJECTS_SAME ? PD_SUBJECTS_UNKNOWN : PD_SUBJECTS_SAME;
 }
 
+/* Return whether the text of a page is only menus and legal lines. */
+static bool is_menu(const struct pd_facts *f)
+{
+	return f->confidence <= 0 && f->terms > 0;
+}
+
+/* Return whether two addresses end in the same name, or are the same. */
+static bool have_one_name(const struct pd_address *a, const struct pd_address *b)
+{
+	return (a->base && a->base == b->base && a->lettered && b->lettered) || pd_addresses_compare(a, b) >= PD_ADDRESSES_VERSION;
+}
+
 /* The similarity that two pages with different subjects need.  Pages of one host whose addresses also have different
  * names are different pages of one template: they count only with equal texts. */
 static double least_of_other_subject(const struct pd_verify_numbers *n, const struct pd_subject *a, const struct pd_subject *b,
@@ -231,6 +246,10 @@ static enum pd_verification verify_similar(const struct pd_verify_options *o, do
 	if (same_host && other_language(a, b) &&
 	    similarity < (subjects == PD_SUBJECTS_SAME ? n->least_other_language_of_subject : n->least_other_subject))
 		return PD_VERIFIED_OTHER_LANGUAGE;
+	/* Menus are on all pages of a site, so such a text is no evidence, except for a table of contents. */
+	if ((is_menu(a) || is_menu(b)) &&
+	    !(subjects == PD_SUBJECTS_SAME && have_one_name(&a->subject.address, &b->subject.address)))
+		return PD_VERIFIED_UNSURE;
 	if (subjects == PD_SUBJECTS_SAME)
 		return (double)terms < n->few_terms && similarity < n->least_few_of_subject ? PD_VERIFIED_FEW_TERMS
 											    : PD_VERIFIED_YES;

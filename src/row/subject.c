@@ -97,6 +97,19 @@ static bool has_letter(struct pd_span s)
 	return false;
 }
 
+/* Remove the language at the end of a name: ".en", ".zh-cn". */
+static struct pd_span without_language(struct pd_span name)
+{
+	size_t n = name.n;
+	while (n && name.p[n - 1] != '.')
+		n--;
+	struct pd_span end = pd_span(name.p + n, name.n - n);
+	bool language = n > 1 && (end.n == 2 || (end.n == 5 && (end.p[2] == '-' || end.p[2] == '_')));
+	for (size_t i = 0; i < end.n && language; i++)
+		language = i == 2 || (pd_ascii_lower(end.p[i]) >= 'a' && pd_ascii_lower(end.p[i]) <= 'z');
+	return language ? pd_span(name.p, n - 1) : name;
+}
+
 /* `last`: the last part of the path, in the same text. */
 static void read_address(struct pd_span url, struct pd_span last, struct pd_address *out)
 {
@@ -126,6 +139,8 @@ static void read_address(struct pd_span url, struct pd_span last, struct pd_addr
 	out->whole = pd_hash64_seed(folders.p, folders.n + last.n, 1) | 1;
 	out->query = (uint32_t)pd_hash64(query, (size_t)(end - query));
 	out->last = last.n ? (uint32_t)pd_hash64(last.p, last.n) | 1 : 0;
+	struct pd_span base = without_language(last);
+	out->base = base.n ? (uint32_t)pd_hash64(base.p, base.n) | 1 : 0;
 	out->lettered = has_letter(last);
 	/* Add the numbers in the folders before the last part of a path. */
 	struct pd_span part;

@@ -27,6 +27,7 @@ struct pd_address {
 	uint8_t n_numbers;		      /* number of such parts, without the last part of the path */
 	uint32_t query;			      /* hash */
 	uint32_t last;			      /* hash of the last part of the path, without suffix; 0: none */
+	uint32_t base;			      /* the same without a language, "ch04.en" -> "ch04" */
 	bool lettered;			      /* it contains a letter */
 };
 

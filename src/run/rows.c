@@ -47,6 +47,7 @@ struct pd_span pd_page_flags(const struct pd_pipeline *p, struct pd_buf *out)
 		{ p->blocks.noscript, "noscript" },
 		{ p->topic.flags & PD_TOPIC_FALLBACK, "fallback" },
 		{ p->topic.flags & PD_TOPIC_SPARED, "spared" },
+		{ p->topic.flags & PD_TOPIC_MENU, "menu" },
 		{ p->stub, p->stub ? pd_stub_name(p->stub) : "" },
 		{ p->tables->fingerprints && !p->signature.present && (!p->stub || p->match_stubs) && !cut, "short" },
 		{ !language, "no-language" },

@@ -22,6 +22,11 @@ static void add_folded_words(struct pd_span folded, struct pd_buf *out)
 		pd_buf_add_c(out, ' ');
 }
 
+static bool is_name_char(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
 /* Return the folded text up to the mark before the name of the site. */
 static struct pd_span before_site(struct pd_span title)
 {
@@ -41,7 +46,9 @@ static struct pd_span before_site(struct pd_span title)
 	for (size_t at = 1; at < title.n; at++)
 		for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
 			size_t n = strlen(marks[i]);
-			if (n < title.n - at && !memcmp(title.p + at, marks[i], n))
+			/* In an identifier such as set_path the sign is no mark. */
+			bool joins = *marks[i] == '_' && is_name_char(title.p[at - 1]) && is_name_char(title.p[at + 1]);
+			if (n < title.n - at && !joins && !memcmp(title.p + at, marks[i], n))
 				return pd_span(title.p, at);
 		}
 	return title;
@@ -86,6 +93,26 @@ static bool are_title(struct pd_span title, struct pd_span a, struct pd_span b)
 	       (!memcmp(title.p, b.p, b.n) && !memcmp(title.p + b.n - 1, a.p, a.n));
 }
 
+/* Return whether a heading contains the words of a title, with any spaces: its columns may have none between them. */
+static bool contains_title(struct pd_span heading, struct pd_span title)
+{
+	for (size_t from = 0; from + 1 < heading.n; from++) {
+		size_t i = from, k = 0;
+		if (heading.p[from] != ' ')
+			continue;
+		while (i < heading.n && k < title.n) {
+			if (heading.p[i] == ' ' || title.p[k] == ' ') {
+				i += heading.p[i] == ' ';
+				k += title.p[k] == ' ';
+			} else if (heading.p[i++] != title.p[k++])
+				break;
+		}
+		if (k == title.n && heading.p[i - 1] == ' ')
+			return true;
+	}
+	return false;
+}
+
 void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, struct pd_subject *out)
 {
 	struct pd_span chosen = { NULL, 0 }; /* in f->title */
@@ -116,7 +143,7 @@ void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, str
 		 * name of the site, with the rest of the title. */
 		const char *at = f->title.n ? memmem(f->title.p, f->title.n, words.p, words.n) : NULL;
 		struct pd_span common = pd_span(at, at ? words.n : 0), own = pd_span(f->title.p, before_site);
-		if (!at && b->boxes[i].tag == PD_TAG_h1 && own.n > 2 && memmem(words.p, words.n, own.p, own.n) &&
+		if (!at && b->boxes[i].tag == PD_TAG_h1 && own.n > 2 && contains_title(words, own) &&
 		    (own.n == f->title.n || are_title(pd_buf_span(&f->title), own, chosen)))
 			common = own;
 		/* If a heading is the name of the site, the heading of the page comes after it, whatever its length. */

@@ -1155,6 +1155,21 @@ static void mark_classes(const struct pd_extractor *x, const struct pd_blocks *i
 	}
 }
 
+/* Return whether the kept text is only menus and legal lines: the page is an application without its content. */
+static bool is_only_menu(const struct pd_extractor *x)
+{
+	double all = 0, menu = 0, prose = 0;
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		if (x->why[i])
+			continue;
+		all += l->bytes;
+		menu += l->notice ? l->bytes : l->links;
+		prose += l->prose && !l->notice ? l->bytes - l->links : 0;
+	}
+	return all > 0 && menu >= x->weights->menu_share * all && prose < x->weights->menu_prose;
+}
+
 /* Return the share of the page's text outside links that was kept; less for a short text, and half of it after a
  * fallback. */
 static double confidence(const struct pd_extractor *x, bool fallback)
@@ -1353,8 +1368,9 @@ void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const 
 		explain(x, in, out);
 	if (f->options.classes)
 		mark_classes(x, in, out);
-	out->confidence = confidence(x, fallback);
-	out->flags |= fallback ? PD_TOPIC_FALLBACK : 0;
+	bool menu = is_only_menu(x);
+	out->confidence = menu ? 0 : confidence(x, fallback);
+	out->flags |= (fallback ? PD_TOPIC_FALLBACK : 0) | (menu ? PD_TOPIC_MENU : 0);
 }
 
 void pd_topic_remember(const struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_buf *out)

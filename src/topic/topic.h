@@ -51,6 +51,7 @@ extern const char *const pd_topic_class_names[PD_TOPIC_CLASSES]; /* none, noise,
 enum pd_topic_flag {
 	PD_TOPIC_FALLBACK = 1, /* the rules kept too little: all visible text, or the longest piece, was taken */
 	PD_TOPIC_SPARED = 2,   /* nearly all text of the page is repeated by its site: it was kept */
+	PD_TOPIC_MENU = 4,     /* hardly any text except links and legal lines; the confidence is 0 */
 };
 
 /* Kind of a page, determined by `main` from the page alone (extract.c).  Its rules depend on the kind. */
