@@ -44,7 +44,7 @@ import pyspark
 from pyspark import SparkFiles, StorageLevel, cloudpickle
 from pyspark.sql import functions as F
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])    # nodes need not have this module
+getattr(cloudpickle, 'register_pickle_by_value')(sys.modules[__name__])    # nodes need not have this module; the function has no types
 
 NAME = 'pagededup-package'    # folder of the unpacked archive on a node
 ROWS_OF_A_TASK = 20000
@@ -315,7 +315,7 @@ def _is_connect(spark: Any) -> bool:
 def pack(path: Union[str, 'os.PathLike[str]']) -> None:
     """Write this package as an archive (.tar.gz) for nodes: `spark-submit --archives FILE#pagededup-package`."""
     import pagededup
-    backend = __import__('_cffi_backend')
+    backend = str(__import__('_cffi_backend').__file__)
     folder = os.path.dirname(os.path.abspath(pagededup.__file__))
     libraries = os.path.join(os.path.dirname(folder), 'pagededup.libs')
 
@@ -324,10 +324,10 @@ def pack(path: Union[str, 'os.PathLike[str]']) -> None:
 
     with tarfile.open(path, 'w:gz', compresslevel=1) as archive:
         archive.add(folder, 'pagededup', filter=plain)
-        archive.add(backend.__file__, os.path.basename(backend.__file__))
-        for name in os.listdir(os.path.dirname(backend.__file__)):
+        archive.add(backend, os.path.basename(backend))
+        for name in os.listdir(os.path.dirname(backend)):
             if name.startswith(('cffi.libs', '_cffi_backend.libs')):
-                archive.add(os.path.join(os.path.dirname(backend.__file__), name), name)
+                archive.add(os.path.join(os.path.dirname(backend), name), name)
         if os.path.isdir(libraries):
             archive.add(libraries, 'pagededup.libs')
 

@@ -196,6 +196,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	max-loss) value==0.3 ;;
 	estimate) value==wrong=0.1,confidence=0.95,labels=9,mistakes=0,removals=0123456789abcdef ;;
 	max-wrong) value==50% more=--estimate=wrong=0.1,confidence=0.95,labels=9,mistakes=0,removals=0123456789abcdef ;;
+	removed) value==taken ;;
 	lost-words) value==9 more=--keep-all-text ;;
 	rank) value==rank.txt more=--keep=rank ;;
 	prefer) value==rank.txt ;;
@@ -289,7 +290,8 @@ for signal in KILL TERM; do
 	is "$signal: nothing half-written on the way" "$(go_on "broken-$signal" $signal $((took / 12 + 10 + RANDOM % 20)) 2>/dev/null)" ""
 	tree "broken-$signal" >broken.tree
 	same "$signal: the same files as in one run" broken.tree whole.tree
-	is "$signal: the secret is its owner's alone" "$(sort -u secrets)" "600 16"
+	# A kill between the creation of the file and its first write leaves it empty.
+	is "$signal: the secret is its owner's alone" "$(sort -u secrets | grep -vx '600 0')" "600 16"
 	is "$signal: nothing else stays" "$(find "broken-$signal" -name '*.part'; ls -A "broken-$signal/.dedup" | tr '\n' ' ')" "journal lock pairs.tsv "
 done
 # Existing rows are not made again; incomplete files are removed.  A list for which there is no space ends a run when all its
