@@ -72,9 +72,10 @@ def read(name):
 
 
 def rows_of(version):
+    package_of, for_spark = engine._package, engine._for_spark    # sent to nodes that lack the module
+
     def task(batches):
-        import pyarrow as pa
-        package = engine._package(version)
+        package = package_of(version)
         for batch in batches:
             for path in batch.column(0).to_pylist():
                 with open(path, "rb") as f:
@@ -87,7 +88,7 @@ def rows_of(version):
                     good = [line for line in good if is_row(package, header + line)]
                     table = package.parse_table(header + b"".join(good))
                 if table.num_rows:
-                    yield engine._for_spark(package, table, schema, table.schema.metadata[b"pagededup.header"].decode())
+                    yield for_spark(package, table, schema, table.schema.metadata[b"pagededup.header"].decode())
     schema = engine._arrow_schema(engine._words("fp"))
     return task
 
