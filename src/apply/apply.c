@@ -104,12 +104,35 @@ static int is_there(const char *path, struct pd_err *e)
 	return pd_stat_path(path, &st, e);
 }
 
+static int fail_without_index(const char *path, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_INPUT, "%s: its index %s" PD_APPLY_REMOVED_INDEX " is missing, so its records cannot be put back",
+		       path, path);
+}
+
+/* Call a function for each file of a folder, until it fails. */
+static int for_each_file(struct pd_apply *a, const char *folder,
+			 int (*each)(struct pd_apply *a, const struct pd_read_file *f, struct pd_err *e), struct pd_err *e)
+{
+	char *input = (char *)folder;
+	struct pd_reader_options o = { .inputs = &input, .n_inputs = 1 };
+	struct pd_read_files files;
+	struct pd_read_file f;
+	int r = pd_read_files_open(&files, &o, e);
+	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
+		errno = f.error;
+		r = f.error ? pd_fail_errno(e, "%s: cannot open", f.path) : each(a, &f, e);
+	}
+	pd_read_files_release(&files);
+	return r;
+}
+
 /* A file in the folder of removed records: a page, removed records with an index, or an index. */
-static int list_removed_file(struct pd_apply *a, const struct pd_read_file *f, size_t name, struct pd_err *e)
+static int list_removed_file(struct pd_apply *a, const struct pd_read_file *f, struct pd_err *e)
 {
 	static const char end[] = PD_APPLY_REMOVED_INDEX;
 	struct pd_span path = pd_span_z(f->path);
-	size_t n = sizeof end - 1;
+	size_t n = sizeof end - 1, name = strlen(removed_path(a, "", ""));
 	pd_local_buf other = { 0 };
 	bool listed = pd_map_has(&a->places, pd_map_key(pd_span_z(f->path + name)));
 	if (path.n > n && !strcmp(f->path + path.n - n, end)) {
@@ -124,7 +147,7 @@ static int list_removed_file(struct pd_apply *a, const struct pd_read_file *f, s
 	if (dump < 0)
 		return dump;
 	if (!dump && listed)
-		return pd_fail(e, PD_ERR_INPUT, "%s: its index %s is missing, so its records cannot be put back", f->path, other.p);
+		return fail_without_index(f->path, e);
 	if (dump && !listed)
 		return pd_fail(e, PD_ERR_USAGE, "%s has removed records of %s, and no input has this name; give all clean dumps",
 			       f->path, f->path + name);
@@ -162,24 +185,11 @@ static int list_removed_pages(struct pd_apply *a, struct pd_err *e)
 		struct pd_span base = slash ? pd_span(slash + 1, (size_t)(folder.p + folder.n - slash) - 1) : folder;
 		if (pd_span_is(base, ".") || pd_span_is(base, ".."))
 			base.n = 0;
-		size_t name = strlen(removed_path(a, "", ""));
 		pd_buf_set(&place, base);
 		if (stat(removed_path(a, pd_buf_z(&place), ""), &st) < 0)
 			continue;
-		char *path_of_folder = a->removed.p;
-		struct pd_reader_options o = { .inputs = &path_of_folder, .n_inputs = 1 };
-		struct pd_read_files files;
-		struct pd_read_file f;
-		pd_local_buf copy = { 0 };
-		pd_buf_set(&copy, pd_buf_span(&a->removed));
-		path_of_folder = copy.p;
-		int r = pd_read_files_open(&files, &o, e);
-		while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
-			errno = f.error;
-			r = f.error ? pd_fail_errno(e, "%s: cannot open", f.path) : list_removed_file(a, &f, name, e);
-		}
-		pd_read_files_release(&files);
-		status = r;
+		pd_buf_set(&path, pd_buf_span(&a->removed)); /* the functions below replace a->removed */
+		status = for_each_file(a, pd_buf_z(&path), list_removed_file, e);
 	}
 	return status;
 }
@@ -216,6 +226,11 @@ static int check_inputs(struct pd_apply *a, struct pd_err *e)
 	return status;
 }
 
+static int read_responses_of(struct pd_apply *a, const struct pd_read_file *f, struct pd_err *e)
+{
+	return pd_apply_unrevisit_read(a->unrevisit, f->path, e);
+}
+
 /* Note the responses of the inputs, and of the dumps in the folder of originals. */
 static int read_responses(struct pd_apply *a, struct pd_err *e)
 {
@@ -225,21 +240,9 @@ static int read_responses(struct pd_apply *a, struct pd_err *e)
 		if (!f->error && (!f->path || !f->regular))
 			status = pd_fail(e, PD_ERR_USAGE, "%s: --revisits reads its inputs twice; give files, not pipes", f->label);
 		else if (!f->error)
-			status = pd_apply_unrevisit_read(a->unrevisit, f->path, e);
+			status = read_responses_of(a, f, e);
 	}
-	if (status || !a->o->originals)
-		return status;
-	char *folder = (char *)a->o->originals;
-	struct pd_reader_options o = { .inputs = &folder, .n_inputs = 1 };
-	struct pd_read_files files;
-	struct pd_read_file f;
-	int r = pd_read_files_open(&files, &o, e);
-	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
-		errno = f.error;
-		r = f.error ? pd_fail_errno(e, "%s: cannot open", f.path) : pd_apply_unrevisit_read(a->unrevisit, f.path, e);
-	}
-	pd_read_files_release(&files);
-	return r;
+	return status || !a->o->originals ? status : for_each_file(a, a->o->originals, read_responses_of, e);
 }
 
 int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e)
@@ -475,7 +478,7 @@ static int copy_page(struct pd_apply *a, const struct apply_input *in, const str
 	return status;
 }
 
-/* Restore a dump from its removed records.  1: done; 0: nothing was removed from it. */
+/* Restore a dump from its removed records.  Return 1; 0 if nothing was removed from it. */
 static int rejoin_input(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f,
 			struct pd_apply_result *done, struct pd_err *e)
 {
@@ -488,9 +491,7 @@ static int rejoin_input(struct pd_apply *a, const struct apply_input *in, const 
 	if (dump < 0 || (!index && !dump && a->o->to_folder))
 		return dump;
 	if (!index)
-		return pd_fail(e, PD_ERR_INPUT,
-			       "%s: its index %s" PD_APPLY_REMOVED_INDEX " is missing, so its records cannot be put back",
-			       a->removed.p, a->removed.p);
+		return fail_without_index(a->removed.p, e);
 	a->rejoined = true;
 	int status = a->o->to_folder ? pd_apply_make_folders(done->output, a->o->batch, e) : PD_OK;
 	if (!status)

@@ -28,8 +28,8 @@ struct pd_apply_options {
 	/* Restore: dumps with revisits in place of removed records -> the original dumps.  All records are kept, and
 	 * existing files are not overwritten. */
 	bool restore;
-	/* The removed records (removed.h): where they are written, or with `restore` where they are; with `to_folder` a folder.
-	 * NULL: they are not kept. */
+	/* The file for the removed records (removed.h), or with `to_folder` the folder for them; with `restore` they are read from
+	 * it.  NULL: they are not kept. */
 	const char *removed;
 	const char *originals;					     /* the folder to search for it; or NULL */
 	void (*missing)(void *ctx, const char *id, const char *why); /* called for a kept revisit; or NULL */

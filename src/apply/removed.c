@@ -11,12 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apply/revisit.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/parquet.h"
 
-#define TITLE "#pagededup-removed version="
+#define TITLE "#pagededup-removed "
 
 enum { VERSION = 1, PIECE = 1 << 16 };
 
@@ -24,21 +25,10 @@ static const char *const codec_names[PD_CODECS] = {
 	[PD_CODEC_GZIP] = "gzip", [PD_CODEC_ZSTD] = "zstd", [PD_CODEC_LZ4] = "lz4", [PD_CODEC_XZ] = "xz", [PD_CODEC_BZIP2] = "bzip2"
 };
 
-/* Digest of a whole file. */
+/* Append the digest of a whole file. */
 static int add_file_digest(const char *path, struct pd_buf *out, struct pd_err *e)
 {
-	struct pd_pieces in = { .f = fopen(path, "re"), .name = path, .left = UINT64_MAX };
-	struct pd_span piece;
-	int more;
-	if (!in.f)
-		return pd_fail_errno(e, "%s: cannot open", path);
-	struct pd_sha1 *h = pd_sha1_new();
-	while ((more = pd_pieces_next(&in, &piece, e)) == 1)
-		pd_sha1_add(h, piece);
-	pd_buf_add_z(out, "sha1:");
-	pd_sha1_end(h, out);
-	fclose(in.f);
-	return more;
+	return pd_apply_digest_range(path, 0, UINT64_MAX, out, e);
 }
 
 /* --- writing --- */
@@ -249,8 +239,8 @@ int pd_apply_removed_finish(struct pd_apply_removed *r, const char *original, co
 	end_last_step(r);
 	if (stat(original, &st) < 0)
 		return pd_fail_errno(e, "%s: cannot read", original);
-	pd_buf_printf(index, TITLE "%d unit=%s records=%" PRIu64 " original=%" PRIu64 ",", VERSION, r->rows ? "rows" : "bytes",
-		      records, (uint64_t)st.st_size);
+	pd_buf_printf(index, TITLE "version=%d unit=%s records=%" PRIu64 " original=%" PRIu64 ",", VERSION,
+		      r->rows ? "rows" : "bytes", records, (uint64_t)st.st_size);
 	int status = PD_OK;
 	if (r->repacked || r->rows)
 		status = add_file_digest(original, index, e);
@@ -319,11 +309,10 @@ static bool parse_sized(struct pd_span value, uint64_t *size, struct pd_span *di
 static bool parse_title(struct rejoin *j, struct pd_span line, uint64_t *version, uint64_t *records)
 {
 	struct pd_span word, key;
-	size_t n = sizeof TITLE - 1 - strlen("version=");
 	unsigned found = 0;
-	if (line.n < n || memcmp(line.p, TITLE, n) != 0)
+	if (!pd_span_starts(line, TITLE))
 		return false;
-	line = pd_span(line.p + n, line.n - n);
+	line = pd_span(line.p + strlen(TITLE), line.n - strlen(TITLE));
 	while (pd_span_split(&line, ' ', &word)) {
 		static const char *const keys[] = { "version", "unit", "records", "original", "copied", "clean", "removed" };
 		bool ok = pd_span_split(&word, '=', &key);

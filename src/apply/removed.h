@@ -38,7 +38,7 @@ struct pd_apply_removed {
 	/* the current member */
 	struct pd_sha1 *content; /* NULL: none */
 	bool begun;		 /* a part of it is removed */
-	uint64_t member;	 /* bytes written before it */
+	uint64_t member;	 /* bytes of removed records before it */
 	char part;
 	uint64_t part_n;
 };
@@ -59,7 +59,7 @@ void pd_apply_removed_skip(struct pd_apply_removed *r, uint64_t clean, uint64_t 
 int pd_apply_removed_content(struct pd_apply_removed *r, enum pd_codec codec, struct pd_span bytes, bool kept, struct pd_err *e);
 /* The end of this member, which `clean` bytes replace. */
 int pd_apply_removed_end_member(struct pd_apply_removed *r, enum pd_codec codec, uint64_t clean, struct pd_err *e);
-/* The end of a damaged member: what was read of it is ignored, and it is written as it is. */
+/* The end of a damaged member: the contents passed for it are ignored, and its bytes are written unchanged. */
 int pd_apply_removed_end_broken(struct pd_apply_removed *r, int fd, const char *name, uint64_t from, uint64_t to, uint64_t clean,
 				struct pd_err *e);
 void pd_apply_removed_note_rows(struct pd_apply_removed *r, bool kept, uint64_t n);

@@ -11,7 +11,6 @@
 #include "read/http.h"
 #include "row/tsv.h"
 
-#define PROFILE "urn:pagededup:revisit:near-duplicate"
 #define IDENTICAL "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 struct kept_page {
@@ -107,30 +106,28 @@ static void add_header_line(struct pd_buf *out, const char *name, struct pd_span
 	pd_buf_add_z(out, "\r\n");
 }
 
-/* Fields of a record's header, unchanged. */
-struct warc_fields {
-	struct pd_span type, id, uri, date, digest;
-};
-
-/* In ARC the line of the record has these values. */
-static struct warc_fields read_fields(const struct pd_record *r)
+struct pd_apply_fields pd_apply_read_fields(const struct pd_record *r)
 {
-	struct warc_fields f = { .uri = pd_buf_span(&r->url), .date = pd_buf_span(&r->fetch_time) };
+	struct pd_apply_fields f = { .uri = pd_buf_span(&r->url), .date = pd_buf_span(&r->fetch_time) };
+	const struct {
+		const char *name;
+		struct pd_span *value;
+	} fields[] = { { "WARC-Type", &f.type },
+		       { "WARC-Record-ID", &f.id },
+		       { "WARC-Target-URI", &f.uri },
+		       { "WARC-Date", &f.date },
+		       { "WARC-Payload-Digest", &f.digest },
+		       { "WARC-Profile", &f.profile },
+		       { "WARC-Refers-To", &f.refers_to },
+		       { "WARC-Refers-To-Target-URI", &f.refers_to_uri },
+		       { "WARC-Refers-To-Date", &f.refers_to_date } };
 	struct pd_span header = pd_buf_span(&r->header), name, value;
-	if (header.n < 5 || memcmp(header.p, "WARC/", 5) != 0)
+	if (!pd_span_starts(header, "WARC/"))
 		return f;
-	while (pd_read_warc_field(&header, &name, &value)) {
-		if (pd_span_ieq(name, "WARC-Type"))
-			f.type = value;
-		else if (pd_span_ieq(name, "WARC-Record-ID"))
-			f.id = value;
-		else if (pd_span_ieq(name, "WARC-Target-URI"))
-			f.uri = value;
-		else if (pd_span_ieq(name, "WARC-Date"))
-			f.date = value;
-		else if (pd_span_ieq(name, "WARC-Payload-Digest"))
-			f.digest = value;
-	}
+	while (pd_read_warc_field(&header, &name, &value))
+		for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+			if (pd_span_ieq(name, fields[i].name))
+				*fields[i].value = value;
 	return f;
 }
 
@@ -140,7 +137,7 @@ static void note_page(struct pd_apply_kept *k)
 {
 	const struct pd_record *r = &k->record;
 	struct pd_span record_id = pd_buf_span(&r->id), url = pd_buf_span(&r->url);
-	struct warc_fields f = read_fields(r);
+	struct pd_apply_fields f = pd_apply_read_fields(r);
 	const uint32_t *page = pd_map_find(&k->by_id, pd_map_key(record_id));
 	if (page) {
 		pd_buf_clear(&k->text);
@@ -201,7 +198,7 @@ size_t pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_rec
 			      struct pd_buf *out)
 {
 	pd_local_buf text = { 0 };
-	struct warc_fields f = read_fields(r);
+	struct pd_apply_fields f = pd_apply_read_fields(r);
 	const uint32_t *removed = hash ? pd_map_find(&k->removed, hash) : NULL;
 	uint32_t kept = removed ? *removed : find_kept(k, dup_of, &text);
 	struct pd_span digest = pd_span_trim(f.digest), block = http_header_of(r);
@@ -210,7 +207,7 @@ size_t pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_rec
 	add_header_line(out, "WARC-Record-ID", f.id);
 	add_header_line(out, "WARC-Target-URI", f.uri);
 	add_header_line(out, "WARC-Date", f.date);
-	pd_buf_printf(out, "WARC-Profile: %s\r\n", same ? IDENTICAL : PROFILE);
+	pd_buf_printf(out, "WARC-Profile: %s\r\n", same ? IDENTICAL : PD_APPLY_NEAR_PROFILE);
 	if (kept) {
 		pd_buf_add_span(out, k->pages[kept - 1].fields);
 		add_header_line(out, "Pagededup-Kept", k->pages[kept - 1].id);
@@ -256,7 +253,7 @@ bool pd_apply_original_parse(struct pd_span header, struct pd_apply_original *ou
 	out->digest = pd_span(NULL, 0);
 	while (pd_read_warc_field(&header, &name, &value)) {
 		if (pd_span_ieq(name, "WARC-Profile"))
-			profile = pd_span_is(pd_span_trim(value), PROFILE);
+			profile = pd_span_is(pd_span_trim(value), PD_APPLY_NEAR_PROFILE);
 		else if (pd_span_ieq(name, "Pagededup-Original-File"))
 			file = pd_tsv_value(pd_span_trim(value), &out->file) == PD_OK && out->file.n;
 		else if (pd_span_ieq(name, "Pagededup-Original-Offset"))

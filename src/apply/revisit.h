@@ -31,6 +31,16 @@
 uint64_t pd_apply_hash_id(struct pd_span id);
 uint64_t pd_apply_hash_capture(struct pd_span url, struct pd_span date);
 
+/* Revisits of pages that are only similar to the page kept. */
+#define PD_APPLY_NEAR_PROFILE "urn:pagededup:revisit:near-duplicate"
+
+/* Fields of a record's header, as they are; empty: absent.  In ARC the line of the record has the URL and the date. */
+struct pd_apply_fields {
+	struct pd_span type, id, uri, date, digest, profile;
+	struct pd_span refers_to, refers_to_uri, refers_to_date;
+};
+struct pd_apply_fields pd_apply_read_fields(const struct pd_record *r);
+
 /* The pages kept, and which of them each removed one is a duplicate of. */
 struct pd_apply_kept;
 
@@ -60,7 +70,7 @@ struct pd_apply_original {
 /* Return false for another record.  *known is whether it names its original bytes. */
 bool pd_apply_original_parse(struct pd_span header, struct pd_apply_original *out, bool *known);
 
-/* Append the digest of a range of bytes of a file.  PD_ERR_INPUT: the file is too short. */
+/* Append the digest of a range of bytes of a file; length UINT64_MAX: to its end.  PD_ERR_INPUT: the file is too short. */
 int pd_apply_digest_range(const char *path, uint64_t offset, uint64_t length, struct pd_buf *out, struct pd_err *e);
 /* Return the end of the compressed member that begins at `at`; if the member is damaged, the start of the next one.
  * `s` is opened and closed. */

@@ -188,7 +188,7 @@ static int rewrite_group(struct pd_apply_rewriter *c, struct cut_group *g, uint6
 		status = check_input(c, e);
 		if (!status && over)
 			status = end_packed(c, g, e);
-		/* The original members cannot be told apart in a joined one: they are stored whole. */
+		/* A joined member does not show where the original members end, so these are stored unchanged. */
 		if (!status && over && c->removed && g->joined) {
 			pd_apply_removed_skip(c->removed, c->written - before, 0);
 			status = pd_apply_removed_add(c->removed, c->fd, c->name, begin, *pos, e);

@@ -11,8 +11,6 @@
 #include "base/map.h"
 #include "read/http.h"
 
-#define NEAR "urn:pagededup:revisit:near-duplicate"
-
 enum { RECORD_MAX = 1 << 30 };
 
 struct response {
@@ -35,36 +33,6 @@ struct pd_apply_unrevisit {
 	struct pd_apply_cut *cuts; /* text_at: the number of the response */
 	size_t n_cuts, cap_cuts;
 };
-
-/* Fields of a header, unchanged. */
-struct reference {
-	struct pd_span id, digest, refers_to, target, date, profile;
-	bool revisit;
-};
-
-static struct reference read_reference(const struct pd_record *r)
-{
-	struct reference f = { 0 };
-	struct pd_span header = pd_buf_span(&r->header), name, value;
-	while (pd_read_warc_field(&header, &name, &value)) {
-		value = pd_span_trim(value);
-		if (pd_span_ieq(name, "WARC-Type"))
-			f.revisit = pd_span_ieq(value, "revisit");
-		else if (pd_span_ieq(name, "WARC-Record-ID"))
-			f.id = value;
-		else if (pd_span_ieq(name, "WARC-Payload-Digest"))
-			f.digest = value;
-		else if (pd_span_ieq(name, "WARC-Refers-To"))
-			f.refers_to = value;
-		else if (pd_span_ieq(name, "WARC-Refers-To-Target-URI"))
-			f.target = value;
-		else if (pd_span_ieq(name, "WARC-Refers-To-Date"))
-			f.date = value;
-		else if (pd_span_ieq(name, "WARC-Profile"))
-			f.profile = value;
-	}
-	return f;
-}
 
 struct pd_apply_unrevisit *pd_apply_unrevisit_new(void (*missing)(void *ctx, const char *id, const char *why), void *ctx)
 {
@@ -115,7 +83,7 @@ int pd_apply_unrevisit_read(struct pd_apply_unrevisit *u, const char *path, stru
 		pd_read_source_extent(&u->source, &x);
 		if (r->kind != PD_RECORD_RESPONSE || x.stream || r->length > RECORD_MAX)
 			continue;
-		struct reference f = read_reference(r);
+		struct pd_apply_fields f = pd_apply_read_fields(r);
 		u->responses = pd_grow(u->responses, u->n_responses, &u->cap_responses, sizeof *u->responses);
 		u->responses[u->n_responses++] = (struct response){ copy, x.begin, pd_apply_hash_id(f.digest) };
 		put_first(&u->by_id, pd_apply_hash_id(f.id), u->n_responses);
@@ -129,11 +97,11 @@ int pd_apply_unrevisit_read(struct pd_apply_unrevisit *u, const char *path, stru
 }
 
 /* The number + 1 of the response that a revisit refers to; 0: none, and the reason. */
-static uint32_t find_response(const struct pd_apply_unrevisit *u, const struct reference *f, const char **why)
+static uint32_t find_response(const struct pd_apply_unrevisit *u, const struct pd_apply_fields *f, const char **why)
 {
 	uint64_t digest = pd_apply_hash_id(f->digest);
 	const struct pd_map *maps[] = { &u->by_id, &u->by_capture, &u->by_digest };
-	uint64_t hashes[] = { pd_apply_hash_id(f->refers_to), pd_apply_hash_capture(f->target, f->date), digest };
+	uint64_t hashes[] = { pd_apply_hash_id(f->refers_to), pd_apply_hash_capture(f->refers_to_uri, f->refers_to_date), digest };
 	bool other = false;
 	for (int i = 0; i < 3; i++) {
 		const uint32_t *number = hashes[i] ? pd_map_find(maps[i], hashes[i]) : NULL;
@@ -164,13 +132,13 @@ int pd_apply_unrevisit_scan(struct pd_apply_unrevisit *u, const char *path, cons
 	while (dump && (more = pd_read_source_next(&u->source, &u->record)) == 1) {
 		const char *why = NULL;
 		struct pd_read_extent x;
-		struct reference f = read_reference(&u->record);
-		if (u->record.kind != PD_RECORD_OTHER || !f.revisit)
+		struct pd_apply_fields f = pd_apply_read_fields(&u->record);
+		if (u->record.kind != PD_RECORD_OTHER || !pd_span_ieq(pd_span_trim(f.type), "revisit"))
 			continue;
 		pd_read_source_extent(&u->source, &x);
 		if (x.stream)
 			why = "it shares a compressed member with other records";
-		else if (pd_span_is(f.profile, NEAR))
+		else if (pd_span_is(pd_span_trim(f.profile), PD_APPLY_NEAR_PROFILE))
 			why = "the page that it refers to is only similar; restore it with --removed or from the original dump";
 		uint32_t number = why ? 0 : find_response(u, &f, &why);
 		if (why && u->missing)
