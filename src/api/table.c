@@ -539,7 +539,7 @@ static const struct pd_table_columns *kind_of(struct pd_span header)
 	return NULL;
 }
 
-/* Suspects among pairs: their reason, which is no column of the rows. */
+/* The reason of suspects among pairs.  Rows do not have this column. */
 static struct pd_column *add_suspect_column(struct pagededup_table *t)
 {
 	return pd_api_column_add(t, PD_SUSPECT_MARK, PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
@@ -671,7 +671,7 @@ static int fill_parsed(void *handle, void *ctx, struct pd_err *e)
 	struct pd_span line, why;
 	int status = parse_header(t, p, e);
 	while (!status && p->text.n && pd_span_split(&p->text, '\n', &line)) {
-		bool suspect = p->pairs && line.n >= sizeof mark - 1 && !memcmp(line.p, mark, sizeof mark - 1);
+		bool suspect = p->pairs && pd_span_starts(line, mark);
 		p->line++;
 		if (!line.n || (line.p[0] == '#' && !suspect))
 			continue;

@@ -10,7 +10,8 @@
 
 const char *const pd_sample_weights_names[] = { "none", "fineweb2", "log", "soft", NULL };
 
-double pd_weights_of_size(enum pd_sample_weights by, size_t n)
+/* Return the weight of a cluster of n pages; not for PD_SAMPLE_WEIGHTS_SOFT. */
+static double weight_of_size(enum pd_sample_weights by, size_t n)
 {
 	static const struct {
 		size_t from;
@@ -82,7 +83,7 @@ int pd_weights_add(struct pd_group *g, enum pd_sample_weights by, const struct p
 		status = pd_group_commonness(g, pages, n, weight, e);
 	}
 	for (size_t i = 0; i < n; i++) {
-		weight[i] = by == PD_SAMPLE_WEIGHTS_SOFT ? 1 / weight[i] : pd_weights_of_size(by, n) / (double)n;
+		weight[i] = by == PD_SAMPLE_WEIGHTS_SOFT ? 1 / weight[i] : weight_of_size(by, n) / (double)n;
 		of_cluster += weight[i];
 	}
 	for (size_t i = 0; i < n && !status; i++) {

@@ -17,8 +17,6 @@
 enum pd_sample_weights { PD_SAMPLE_WEIGHTS_NONE, PD_SAMPLE_WEIGHTS_FINEWEB2, PD_SAMPLE_WEIGHTS_LOG, PD_SAMPLE_WEIGHTS_SOFT };
 extern const char *const pd_sample_weights_names[]; /* NULL at the end */
 
-/* Return the weight of a cluster of n pages; not for PD_SAMPLE_WEIGHTS_SOFT. */
-double pd_weights_of_size(enum pd_sample_weights by, size_t n);
 /* Append the two header lines; `ends`: they promise the last line. */
 void pd_weights_header(const struct pd_group *g, enum pd_sample_weights by, bool ends, struct pd_buf *out);
 /* Append the rows of all n members of a cluster; as JSON if `j` is given. */

@@ -99,7 +99,7 @@
 	COLUMN(ANSWERS, DUP_OF_USER_ID, "dup_of_user_id", TEXT) \
 	COLUMN(ANSWERS, DUP_OF_URL, "dup_of_url", TEXT)
 
-/* Certificates: a removal, and what the dumps say about it. */
+/* Certificates: a removal, and the result of computing it again from the dumps. */
 #define PD_AUDIT_TABLE(COLUMN) \
 	COLUMN(AUDIT, ID, "id", TEXT) \
 	COLUMN(AUDIT, URL, "url", TEXT) \

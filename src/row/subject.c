@@ -10,7 +10,7 @@ static struct pd_span without_number(struct pd_span s)
 {
 	for (;;) {
 		size_t n = 0;
-		while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+		while (n < s.n && pd_ascii_digit(s.p[n]))
 			n++;
 		if (!n || n > 2 || n + 1 >= s.n || s.p[n] != ' ')
 			return s;
@@ -48,19 +48,14 @@ static struct pd_span last_segment(struct pd_span url)
 	return pd_span(url.p + from, end - from);
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 enum number_kind { NUMBER, RELEASE, RECORD };
 
 /* Return the length of the number at the start of a text, and its kind. */
 static size_t number_length(struct pd_span s, enum number_kind *kind)
 {
 	size_t n = 0, run = 0, longest = 0, runs = 1;
-	while (n < s.n && (is_digit(s.p[n]) || (n + 1 < s.n && strchr("._-", s.p[n]) && is_digit(s.p[n + 1])))) {
-		run = is_digit(s.p[n]) ? run + 1 : 0;
+	while (n < s.n && (pd_ascii_digit(s.p[n]) || (n + 1 < s.n && strchr("._-", s.p[n]) && pd_ascii_digit(s.p[n + 1])))) {
+		run = pd_ascii_digit(s.p[n]) ? run + 1 : 0;
 		runs += !run;
 		longest = run > longest ? run : longest;
 		n++;
@@ -77,7 +72,7 @@ static size_t mask_numbers(struct pd_span text, enum number_kind wanted, bool *a
 	size_t n = 0;
 	for (size_t i = 0; i < text.n;) {
 		enum number_kind kind = NUMBER;
-		size_t length = is_digit(text.p[i]) ? number_length(pd_span(text.p + i, text.n - i), &kind) : 0;
+		size_t length = pd_ascii_digit(text.p[i]) ? number_length(pd_span(text.p + i, text.n - i), &kind) : 0;
 		if (length && (kind == wanted || wanted == NUMBER)) {
 			out[n++] = '#';
 			i += length;
@@ -92,7 +87,7 @@ static size_t mask_numbers(struct pd_span text, enum number_kind wanted, bool *a
 static bool has_letter(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] & 0x80 || (pd_ascii_lower(s.p[i]) >= 'a' && pd_ascii_lower(s.p[i]) <= 'z'))
+		if (s.p[i] & 0x80 || pd_ascii_letter(s.p[i]))
 			return true;
 	return false;
 }
@@ -106,7 +101,7 @@ static struct pd_span without_language(struct pd_span name)
 	struct pd_span end = pd_span(name.p + n, name.n - n);
 	bool language = n > 1 && (end.n == 2 || (end.n == 5 && (end.p[2] == '-' || end.p[2] == '_')));
 	for (size_t i = 0; i < end.n && language; i++)
-		language = i == 2 || (pd_ascii_lower(end.p[i]) >= 'a' && pd_ascii_lower(end.p[i]) <= 'z');
+		language = i == 2 || pd_ascii_letter(end.p[i]);
 	return language ? pd_span(name.p, n - 1) : name;
 }
 
@@ -147,7 +142,7 @@ static void read_address(struct pd_span url, struct pd_span last, struct pd_addr
 	while (pd_span_split(&folders, '/', &part)) {
 		bool number = false;
 		for (size_t i = 0; i < part.n && !number; i++)
-			number = is_digit(part.p[i]);
+			number = pd_ascii_digit(part.p[i]);
 		if (number && out->n_numbers < PD_ADDRESS_NUMBERS)
 			out->numbers[out->n_numbers] = (uint32_t)pd_hash64(part.p, part.n);
 		out->n_numbers += number && out->n_numbers < UINT8_MAX;

@@ -64,7 +64,7 @@ enum pd_addresses {
 	PD_ADDRESSES_RECORDS, /* they differ only in records: articles, threads */
 	PD_ADDRESSES_RELEASE, /* they differ only in releases in the last part of the path */
 	PD_ADDRESSES_VERSION, /* they differ only in the number of one folder, and the last part contains a letter */
-	PD_ADDRESSES_SAME,    /* but for scheme, host and fragment */
+	PD_ADDRESSES_SAME,    /* without scheme, host and fragment */
 };
 
 enum pd_addresses pd_addresses_compare(const struct pd_address *a, const struct pd_address *b);

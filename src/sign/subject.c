@@ -24,7 +24,7 @@ static void add_folded_words(struct pd_span folded, struct pd_buf *out)
 
 static bool is_name_char(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+	return pd_ascii_digit(c) || pd_ascii_letter(c);
 }
 
 /* Return the folded text up to the mark before the name of the site. */
@@ -46,7 +46,7 @@ static struct pd_span before_site(struct pd_span title)
 	for (size_t at = 1; at < title.n; at++)
 		for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
 			size_t n = strlen(marks[i]);
-			/* In an identifier such as set_path the sign is no mark. */
+			/* In an identifier such as set_path, `_` does not separate the title from the site's name. */
 			bool joins = *marks[i] == '_' && is_name_char(title.p[at - 1]) && is_name_char(title.p[at + 1]);
 			if (n < title.n - at && !joins && !memcmp(title.p + at, marks[i], n))
 				return pd_span(title.p, at);

@@ -7,6 +7,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "row/tsv.h"
 #include "tools/sample.h"
 
@@ -104,15 +105,11 @@ static void end_line(struct lines *l)
 
 static void add_character(struct lines *l, const char *bytes, size_t n)
 {
-	uint32_t c = (unsigned char)*bytes;
+	const char *p = bytes;
+	uint32_t c = pd_utf8_next(&p);
 	if (c == '\n') {
 		end_line(l);
 		return;
-	}
-	if (n > 1) {
-		c &= 0x7Fu >> n;
-		for (size_t i = 1; i < n; i++)
-			c = c << 6 | ((unsigned char)bytes[i] & 0x3F);
 	}
 	if (c < 0x20 || (c >= 0x7F && c < 0xA0)) /* a page must not control the terminal */
 		return;
@@ -139,9 +136,10 @@ static void add_html(struct lines *l, struct pd_span html)
 	for (size_t i = 0, n; i < html.n; i += n) {
 		struct pd_span rest = pd_span(html.p + i, html.n - i);
 		const char *end = *rest.p == '<' ? memchr(rest.p, '>', rest.n) : NULL;
-		unsigned char first = (unsigned char)*rest.p;
-		n = first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-		n = n < rest.n ? n : rest.n;
+		if (!(n = pd_utf8_sequence(rest.p, rest.n))) {
+			n = 1;
+			continue;
+		}
 		if (end) {
 			n = (size_t)(end - rest.p) + 1;
 			if (pd_span_istarts(rest, "<del") || pd_span_istarts(rest, "<ins"))
@@ -151,7 +149,7 @@ static void add_html(struct lines *l, struct pd_span html)
 			continue;
 		}
 		const char *text = NULL;
-		for (size_t k = 0; first == '&' && k < sizeof references / sizeof *references && !text; k++)
+		for (size_t k = 0; *rest.p == '&' && k < sizeof references / sizeof *references && !text; k++)
 			if (pd_span_istarts(rest, references[k].name)) {
 				text = references[k].text;
 				n = strlen(references[k].name);

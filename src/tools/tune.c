@@ -82,19 +82,22 @@ static bool is_removed(const struct pd_tune_removal *r, int setting)
 	return (!r->suspect || setting == PD_TUNE_SUSPECTS) && r->loss <= pd_tune_limits[setting];
 }
 
+static void count_removal(struct pd_tune_setting *t, const struct pd_tune_removal *r)
+{
+	t->removed++;
+	t->unequal += !r->equal;
+	t->labelled += !r->equal && r->label;
+	t->wrong += !r->equal && r->label > PD_TUNE_RIGHT;
+}
+
 /* Count the removals of a setting, of one stratum or of all (-1), and test it. */
 static void test_setting(const struct pd_tune_removal *v, size_t n, int stratum, int setting, double max_wrong, double error,
 			 struct pd_tune_setting *t)
 {
 	*t = (struct pd_tune_setting){ 0 };
-	for (size_t i = 0; i < n; i++) {
-		if (!is_removed(&v[i], setting) || (stratum >= 0 && v[i].stratum != stratum))
-			continue;
-		t->removed++;
-		t->unequal += !v[i].equal;
-		t->labelled += !v[i].equal && v[i].label;
-		t->wrong += !v[i].equal && v[i].label > PD_TUNE_RIGHT;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (is_removed(&v[i], setting) && (stratum < 0 || v[i].stratum == stratum))
+			count_removal(t, &v[i]);
 	t->accepted = is_rejected(too_many(t, max_wrong), t->unequal, t->wrong, t->labelled, error);
 	t->bound = t->removed ? (double)most_wrong(t, error) / (double)t->removed : 0;
 }
@@ -140,14 +143,9 @@ void pd_tune_choose_by_stratum(const struct pd_tune_removal *v, size_t n, double
 		wrong += out->best[k] >= 0 ? out->settings[k][out->best[k]].bound * (double)out->settings[k][out->best[k]].removed
 					   : 0;
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (!pd_tune_is_removed(&v[i], 0, out))
-			continue;
-		out->all.removed++;
-		out->all.unequal += !v[i].equal;
-		out->all.labelled += !v[i].equal && v[i].label;
-		out->all.wrong += !v[i].equal && v[i].label > PD_TUNE_RIGHT;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (pd_tune_is_removed(&v[i], 0, out))
+			count_removal(&out->all, &v[i]);
 	out->all.bound = out->all.removed ? wrong / (double)out->all.removed : 0;
 	out->all.accepted = out->all.unequal > 0;
 }
@@ -239,7 +237,7 @@ static void bad_label(void *ctx, const char *why)
 {
 }
 
-/* A label of one more person; two people who disagree make it wrong. */
+/* Add the label of another person.  A removal that two people judge differently counts as wrong. */
 static void add_label(struct pd_tune_removal *r, uint8_t label)
 {
 	r->disputed |= r->labellers && r->label != label;
@@ -404,17 +402,15 @@ int pd_tune_write_verdicts(const struct pd_tune *t, const char *verdicts, const 
 		const uint32_t *n = pd_map_find(&size, pd_map_key(f[PD_VERDICTS_ID]));
 		if (duplicate ? !pd_map_has(&removed, pd_map_key(f[PD_VERDICTS_ID])) : !suspect && !n)
 			continue;
-		for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
-			if (i)
-				fputc('\t', out.f);
-			if (i == PD_VERDICTS_CLUSTER_SIZE && !duplicate && !suspect)
-				fprintf(out.f, "%u", *n + 1);
-			else if (f[i].n)
-				fwrite(f[i].p, 1, f[i].n, out.f);
-			else
-				fputc('-', out.f);
-		}
-		fputc('\n', out.f);
+		struct pd_span row[PD_VERDICTS_COLUMNS];
+		char members[16];
+		memcpy(row, f, sizeof row);
+		if (!duplicate && !suspect)
+			row[PD_VERDICTS_CLUSTER_SIZE] = pd_span(members, (size_t)snprintf(members, sizeof members, "%u", *n + 1));
+		pd_buf_clear(&line);
+		pd_tsv_join(&line, row, NULL, PD_VERDICTS_COLUMNS);
+		pd_buf_add_c(&line, '\n');
+		fwrite(line.p, 1, line.n, out.f);
 	}
 	if (!status && more >= 0) {
 		pd_buf_clear(&line);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tools/engine/engine.h"
