@@ -17,7 +17,7 @@ Dumps (WARC and others) are read by sign_dumps() and written again by apply_dump
 
 The columns of rows, pairs and verdicts have the names and types of this package's tables and of the command's Parquet files
 (docs/format-rows.md); a fingerprint is a signed number with the same bits.  The column `header` has the parameters of the rows.  The
-verdicts are those of one machine, for any number of partitions.
+verdicts are the same as on one machine, for any number of partitions.
 
 Pages are signed by the library inside Spark's Python workers, a batch at a time.  The steps of match and cluster pass their lines
 through the command of this package, and Spark sorts between them.  The driver gets only the parameters of a join, some hundred bytes.
@@ -293,7 +293,7 @@ class Deduplicated(NamedTuple):
 
 
 class _State:
-    """What a Spark session keeps between calls."""
+    """State of a Spark session between calls."""
 
     def __init__(self) -> None:
         self.sent, self.kept = False, []    # type: bool, List[Any]
@@ -386,6 +386,11 @@ def _words(kind: str, wide: bool = False) -> str:
     return ', '.join(words + ['`header` string'])
 
 
+def _pair_names() -> str:
+    """The line with the names of the columns of pairs."""
+    return '#' + '\t'.join(f.split(' ')[0].strip('`') for f in _words('pairs').split(', ')[:-2]) + '\n'
+
+
 def _options(settings: Dict[str, Any]) -> List[str]:
     """distance=8, all_pairs=True, verify=False as options of the command."""
     from ._api import _per_cent, _settings
@@ -401,7 +406,7 @@ def _check(command: str, options: Sequence[str]) -> None:
     steps = {'fp': ['task', 'map', '--job=fp'], 'match': ['task', 'reduce', '--job=join', '--step=count'],
              'cluster': ['task', 'reduce', '--job=cluster', '--step=number', '--params=header']}
     if options:
-        header = b'# pagededup pairs 1\n#' + b'\t'.join(f.split(' ')[0].strip('`').encode() for f in _words('pairs').split(', ')[:-2]) + b'\n'
+        header = ('# pagededup pairs 1\n' + _pair_names()).encode()
         try:
             for _ in _through(_version(), steps[command] + ['--'] + list(options), [], {'header': header}):
                 pass
@@ -443,7 +448,7 @@ def _step(job: str, step: str, inputs: Sequence[Tuple[Any, str]], files: Dict[st
 
 
 def _partitions(spark: Any, rows: int) -> int:
-    """Return the number of reduce tasks for so many rows.  Results that are kept are not repartitioned by adaptive execution."""
+    """Return the number of reduce tasks for this number of rows.  Results that are kept are not repartitioned by adaptive execution."""
     most = max(int(spark.conf.get('spark.sql.shuffle.partitions')), rows // 500000)
     return min(1 + rows // ROWS_OF_A_TASK, most)
 
@@ -480,7 +485,7 @@ def dedup(df: Any, text_column: Optional[str] = None, id_column: Optional[str] =
           url_column: Optional[str] = None, signer: Any = None, similar: Union[str, float, None] = None, distance: Optional[int] = None,
           keep: Union[str, Sequence[str], None] = None, max_loss: Optional[float] = None) -> Deduplicated:
     """Find the near-duplicates in a DataFrame of pages.  Return (kept, verdicts): the rows of `df` that are kept, and a row for each page
-    that has near-duplicates.  The columns are those of sign(); the other arguments those of pagededup.dedup()."""
+    that has near-duplicates.  The arguments for columns are as in sign(), and the others as in pagededup.dedup()."""
     _check('match', _options(dict(similar=similar, distance=distance)))
     _check('cluster', _options({'keep': keep, 'max-loss': max_loss}))
     rows = _keep(sign(df, text_column, id_column, html_column=html_column, url_column=url_column, signer=signer))
@@ -527,7 +532,7 @@ def _portable(signer: Any) -> Tuple[Dict[str, Any], Dict[str, bytes]]:
 
 
 def sign_dumps(dumps: Any, *, signer: Any = None, fetch: Optional[str] = None) -> Any:
-    """Return the rows of dumps.  dumps: a DataFrame whose first column has paths.  fetch: None, if every node can open the paths; "spark",
+    """Return the rows of dumps.  dumps: a DataFrame with paths in its first column.  fetch: None, if every node can open the paths; "spark",
     to read them with Spark's jars (hdfs://, s3a://); or a command that gets a path as its last argument and prints this file."""
     from ._api import Signer
     signer = signer or Signer()
@@ -541,7 +546,7 @@ def sign_dumps(dumps: Any, *, signer: Any = None, fetch: Optional[str] = None) -
 
 
 def match(rows: Any, **settings: Any) -> Any:
-    """Return the pairs among rows, and suspects, which have a reason in the column `suspect`.  The arguments are those of pagededup.match():
+    """Return the pairs among rows, and suspects, which have a reason in the column `suspect`.  The arguments are as in pagededup.match():
     distance=8, similar=.8, all_pairs=True, ...; scope, method and files work only on one machine."""
     options = _options(settings)
     _check('match', options)
@@ -569,7 +574,7 @@ def _pairs(job: str, found: List[Any], side: Dict[str, Any], n: int) -> Any:
 
 def cluster(pairs: Any, keep: Union[str, Sequence[str], None] = None, **settings: Any) -> Any:
     """Return verdicts: for each page of a cluster, whether it is a duplicate, and of which page.  keep: first, longest, newest, oldest or
-    shortest-url, or several in their order.  The other arguments are those of pagededup.cluster(): max_loss=0.1, linkage="connected"."""
+    shortest-url, or several in their order.  The other arguments are as in pagededup.cluster(): max_loss=0.1, linkage="connected"."""
     options = _options({'keep': keep, **settings})
     _check('cluster', options)
     pairs, words = _keep(_typed(pairs, 'pairs')), _words('verdicts')
@@ -581,8 +586,7 @@ def cluster(pairs: Any, keep: Union[str, Sequence[str], None] = None, **settings
     while unsettled:
         edges, unsettled = _round(_map(edges, 'lines', ['--job=cluster', '--step=round']), n)
     header = ''.join(row[0].splitlines()[0] + '\n' for row in headers if row[0] is not None)
-    names = '#' + '\t'.join(f.split(' ')[0].strip('`') for f in _words('pairs').split(', ')[:-2]) + '\n'
-    files = {'header': (header + names).encode()}
+    files = {'header': (header + _pair_names()).encode()}
     more = ['--params=header'] + (['--', *options] if options else [])
     attached = _step('cluster', 'attach', [(edges, 'lines'), (pairs, 'pairs')], partitions=n)
     grouped = _reduce(_map(attached, 'lines', ['--job=cluster', '--step=group']), ['--job=cluster', '--step=group', *more], files=files,
@@ -631,7 +635,7 @@ def _make_folders(paths: Any, output: str) -> str:
 def batch(keys: str, new: Any, stored: Any, *, pairs_inside: bool = False, **settings: Any) -> Tuple[Any, Any, Any]:
     """Compare new pages with stored pages.  Return the pairs, verdicts on the stored pages to remove, and the rows of the new collection.
     keys: the key file of the new pages, written by `pagededup match --save`; every task maps its tables into memory.  new, stored: rows.
-    The other arguments are those of match()."""
+    The other arguments are as in match()."""
     new, stored = _typed(new, 'fp'), _typed(stored, 'fp')
     side, file, n = _batch_files(keys, stored, settings)
     found = [_keep(_find(stored, side, file, n))]

@@ -35,7 +35,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", AT(rewrite_revisits),
 	  .help = "WARC: write a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "restore", AT(restore),
-	  .help = "put back what --removed has, or what such revisits replace; no verdicts" },
+	  .help = "put back the records of --removed, or of such revisits; no verdicts" },
 	{ .type = PD_OPT_TEXT, .name = "removed", .arg = "OUT", AT(removed),
 	  .help = "also write the removed records, for --restore; a file or folder, as -o" },
 	{ .type = PD_OPT_TEXT, .name = "originals", .arg = "DIR", AT(originals),

@@ -152,7 +152,7 @@ static void copy_labels(const struct terminal *at)
 		at->t->removals[at->numbers[i]].label = at->labels[i];
 }
 
-/* Append what the labels so far are sufficient for. */
+/* Append the settings that the labels so far permit. */
 static void add_state(void *ctx, struct pd_buf *out)
 {
 	struct terminal *at = ctx;

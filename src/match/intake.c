@@ -7,7 +7,7 @@
  *	                                                                ^ at[row]
  *
  * All rows come in batches.  A file of text that can be read anywhere is parsed in pieces, by threads; a piece is a batch
- * if its rows have the properties of the rows before.  Otherwise its lines are read one by one, as those of a pipe are:
+ * if its rows have the properties of the rows before.  Otherwise its lines are read one by one, like the lines of a pipe:
  * headers, comments, unreadable rows, and rows that change the properties.  Each row is then a batch of its own, and so is
  * a row of a key file.
  *
@@ -31,7 +31,7 @@
 
 /* --- batches of rows --- */
 
-/* How rows are stored. */
+/* The form in which rows are stored. */
 struct batch_form {
 	bool spooled;			 /* with their data, in the form of the spool; otherwise only their keys */
 	int kind;			 /* of their sketches, as the spool names it */
@@ -461,7 +461,7 @@ static int check_row_header(struct intake *in, struct pd_err *e)
 
 /* --- batches -> rows in memory --- */
 
-/* Room for n more elements of an array that has as many as there are rows. */
+/* Make room for n more elements in an array with one element for each row. */
 static void *rows_room(struct intake *in, struct pd_array *b, size_t n, size_t elem)
 {
 	return pd_array_room(b, in->o->budget, (in->rows->n + n) * elem);
@@ -552,7 +552,7 @@ static int take_batch(struct intake *in, const struct row_batch *b, uint64_t fro
 	if (b->sketched)
 		in->sketches.rows[in->sketches.current] += b->sketched;
 
-	/* Room, and data that need no other. */
+	/* Allocate the arrays, and set the offsets and realms. */
 	struct pd_offset **at = late ? &late->at : &rows->at;
 	from = late ? from : pd_spool_end(in->spool);
 	int status = check_number_of_rows(in, b->rows, e);

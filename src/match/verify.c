@@ -94,9 +94,8 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 		      "addresses that\n"
 		      "differ in the release at the end, such as log/3.8 and log/3.9, if one page has %g%% of the other\n",
 		      n->least_release * 100);
-	pd_buf_add_z(out, "pages with only menus and legal lines are a pair only with the same title or heading and the same last "
-			  "part of the "
-			  "address\n");
+	pd_buf_add_z(out, "pages with only menus and legal lines are a pair only with the same title or heading,\n"
+			  "and the same last part of the address\n");
 	pd_buf_add_z(
 		out,
 		"on one host, pages with equal texts and titles, at addresses that differ only in numbers or in the query, are "
@@ -246,7 +245,8 @@ static enum pd_verification verify_similar(const struct pd_verify_options *o, do
 	if (same_host && other_language(a, b) &&
 	    similarity < (subjects == PD_SUBJECTS_SAME ? n->least_other_language_of_subject : n->least_other_subject))
 		return PD_VERIFIED_OTHER_LANGUAGE;
-	/* Menus are on all pages of a site, so such a text is no evidence, except for a table of contents. */
+	/* All pages of a site have its menus, so equal menus do not show that two pages are copies, unless the menu is the page's
+	 * own: a table of contents. */
 	if ((is_menu(a) || is_menu(b)) &&
 	    !(subjects == PD_SUBJECTS_SAME && have_one_name(&a->subject.address, &b->subject.address)))
 		return PD_VERIFIED_UNSURE;

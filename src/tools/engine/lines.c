@@ -100,7 +100,7 @@ int pd_engine_row_check(struct pd_row *row, const struct pd_engine_params *p, st
 	int status = pd_row_parse(row, p ? &p->sketch : NULL, e);
 	if (status || !p)
 		return status;
-	/* A job without any fingerprint, or without parameters, does not take those of this row. */
+	/* pd_row_check must not set the parameters of the job from this row. */
 	char params[PD_PARAMS_HASH];
 	int bits = p->bits ? p->bits : -1;
 	memcpy(params, p->params, sizeof params);
