@@ -16,6 +16,7 @@
 #include "apply/restore.h"
 #include "apply/scan.h"
 #include "apply/unrevisit.h"
+#include "apply/wacz.h"
 #include "base/alloc.h"
 #include "base/file.h"
 
@@ -40,6 +41,7 @@ struct pd_apply {
 	struct pd_apply_orphans orphans;
 	struct pd_apply_kept *kept; /* for rewrite_revisits */
 	struct pd_apply_unrevisit *unrevisit;
+	struct pd_apply_wacz wacz;
 	bool ended;
 	struct pd_apply_meter meter;
 	uint64_t bytes_before, bytes; /* of the inputs before the current one, and of all */
@@ -402,13 +404,12 @@ static int open_removed(struct pd_apply *a, const struct apply_input *in, const 
 
 /* End the dump of removed records, and write its index. */
 static int close_removed(struct pd_apply *a, const struct apply_input *in, const char *place, struct pd_outfile *out,
-			 struct pd_apply_removed *removed, struct pd_err *e)
+			 struct pd_apply_removed *removed, uint64_t records, struct pd_err *e)
 {
 	static const char end_of_tar[1024];
 	struct pd_outfile index = { 0 };
 	pd_local_buf text = { 0 };
 	int status = PD_OK;
-	uint64_t records = a->scan.pages + a->scan.removed_with_page + a->scan.revisits;
 	if (a->scan.tar)
 		status = pd_apply_removed_add_end(removed, a->scan.codec, pd_span(end_of_tar, sizeof end_of_tar), e);
 	if (!status && fflush(out->f) != 0)
@@ -429,24 +430,46 @@ static int close_removed(struct pd_apply *a, const struct apply_input *in, const
 	return status;
 }
 
-/* Write the input without the cuts, and the removed records first. */
-static int write_output(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f,
+/* Scan a WACZ, and write it without its removed pages. */
+static int write_wacz(struct pd_apply *a, const struct apply_input *in, const char *name, FILE *to,
+		      struct pd_apply_removed *removed, struct pd_apply_result *done, struct pd_err *e)
+{
+	struct pd_apply_wacz *w = &a->wacz;
+	*w = (struct pd_apply_wacz){ .scan = &a->scan,
+				     .rewriter = &a->rewriter,
+				     .removals = a->o->removals,
+				     .tmp_dir = a->o->tmp_dir,
+				     .refers = a->o->orphan || a->kept };
+	a->meter.size = 0; /* its dumps are read one after the other */
+	int status = pd_apply_wacz_write(w, in->path.p, name, to, removed, e);
+	done->pages = w->pages;
+	done->removed_with_page = w->removed_with_page;
+	done->revisits = w->revisits;
+	pd_apply_scan_clear(&a->scan);
+	return status;
+}
+
+/* Write the input without the cuts, and the removed records first.  `wacz`: its name in the verdicts, if it is one. */
+static int write_output(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, const char *wacz,
 			const struct pd_apply_cut *cuts, size_t n_cuts, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct pd_outfile out = { 0 }, to_removed = { 0 };
 	struct pd_apply_removed removed = { 0 };
-	bool keeps = a->o->removed && !a->o->restore && (n_cuts || !a->o->to_folder);
+	bool keeps = a->o->removed && !a->o->restore && (n_cuts || wacz || !a->o->to_folder);
 	int status = pd_outfile_open_dump(&out, done->output, e);
 	if (!status && keeps)
 		status = open_removed(a, in, f, done->place, &to_removed, &removed, e);
 	a->rewriter.removed = keeps ? &removed : NULL;
-	if (!status)
+	if (!status && wacz)
+		status = write_wacz(a, in, wacz, out.f, keeps ? &removed : NULL, done, e);
+	else if (!status)
 		status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, cuts, n_cuts, a->scan.texts.p, out.f, e);
 	a->rewriter.removed = NULL;
 	if (!status)
 		status = check_unchanged(in, f, e);
 	if (!status && keeps)
-		status = close_removed(a, in, done->place, &to_removed, &removed, e);
+		status = close_removed(a, in, done->place, &to_removed, &removed,
+				       done->pages + done->removed_with_page + done->revisits, e);
 	else
 		pd_outfile_abandon(&to_removed);
 	pd_apply_removed_release(&removed);
@@ -519,7 +542,7 @@ static ssize_t discard_bytes(void *cookie, const char *bytes, size_t n)
 }
 
 /* Compute the size of the output: bytes of the file are counted; compressed parts have to be compressed again. */
-static int measure_output(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f,
+static int measure_output(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, const char *wacz,
 			  struct pd_apply_result *done, struct pd_err *e)
 {
 	const struct pd_apply_scan *s = &a->scan;
@@ -529,13 +552,28 @@ static int measure_output(struct pd_apply *a, const struct apply_input *in, cons
 		packed |= s->cuts[i].x.stream || s->cuts[i].rows;
 		done->bytes_out -= s->cuts[i].x.end - s->cuts[i].x.begin;
 	}
-	if (!packed)
+	if (!packed && !wacz)
 		return PD_OK;
 	/* Discard the output. /dev/null may be absent in a chroot. */
 	FILE *nowhere = PD_RETRY(fopencookie(NULL, "w", (cookie_io_functions_t){ .write = discard_bytes }));
-	int status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, s->cuts, s->n_cuts, s->texts.p, nowhere, e);
+	int status = wacz ? write_wacz(a, in, wacz, nowhere, NULL, done, e)
+			  : pd_apply_rewrite(&a->rewriter, in->path.p, f->label, s->cuts, s->n_cuts, s->texts.p, nowhere, e);
 	done->bytes_out = a->rewriter.written;
 	fclose(nowhere);
+	return status;
+}
+
+/* Return 1 if the input is a WACZ. */
+static int is_wacz(const struct apply_input *in, const struct pd_read_file *f, struct pd_err *e)
+{
+	char head[128];
+	FILE *file = fopen(in->path.p, "re");
+	size_t n = file ? fread(head, 1, sizeof head, file) : 0;
+	if (!file || ferror(file))
+		pd_fail_errno(e, "%s: cannot read", f->label);
+	int status = !file || ferror(file) ? PD_ERR_SYSTEM : pd_read_is_wacz(f->label, pd_span(head, n));
+	if (file)
+		fclose(file);
 	return status;
 }
 
@@ -592,6 +630,10 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 	int status = open_input(a, &in, f, e);
 	const struct pd_apply_cut *responses = NULL;
 	size_t n_responses = 0;
+	int zipped = !status && removes ? is_wacz(&in, f, e) : 0;
+	const char *wacz = zipped > 0 ? name : NULL;
+	if (zipped < 0)
+		status = zipped;
 	int joined = !status && o->restore && o->removed ? rejoin_input(a, &in, f, done, e) : 0;
 	if (joined) {
 		status = joined < 0 ? joined : PD_OK;
@@ -601,16 +643,20 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 		done->restored = n_responses;
 	} else if (!status && o->restore && !o->removed)
 		status = pd_apply_restore_scan(&a->restore, in.path.p, f->label, e);
-	else if (!status && (removes || may_refer))
+	else if (!status && wacz && o->mode == PD_APPLY_LIST)
+		status = write_wacz(a, &in, name, NULL, NULL, done, e);
+	else if (!status && !wacz && (removes || may_refer))
 		status = pd_apply_scan(&a->scan, in.path.p, name, may_refer, e);
 	done->bytes_in = (uint64_t)in.st.st_size;
 	done->bytes_out = joined ? done->bytes_out : done->bytes_in;
-	done->pages = a->scan.pages;
-	done->removed_with_page = a->scan.removed_with_page;
-	done->revisits = a->scan.revisits;
+	if (!wacz) {
+		done->pages = a->scan.pages;
+		done->removed_with_page = a->scan.removed_with_page;
+		done->revisits = a->scan.revisits;
+	}
 	done->restored += a->restore.restored;
 	done->missing += a->restore.missed;
-	done->page = a->scan.whole;
+	done->page = a->scan.whole && !wacz;
 	if (removes)
 		done->bytes_out = 0;
 
@@ -622,12 +668,12 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 		bool link = o->link && !removes && !o->restore && !n_cuts && !in.spool;
 		status = o->to_folder ? pd_apply_make_folders(done->output, o->batch, e) : PD_OK;
 		if (!status)
-			status = link ? link_input(a, f->path, done, e) : write_output(a, &in, f, cuts, n_cuts, done, e);
+			status = link ? link_input(a, f->path, done, e) : write_output(a, &in, f, wacz, cuts, n_cuts, done, e);
 	}
 	if (!status && writes && done->page && o->removed)
 		status = copy_page(a, &in, f, NULL, done->place, e);
 	if (!status && o->mode == PD_APPLY_MEASURE && removes)
-		status = measure_output(a, &in, f, done, e);
+		status = measure_output(a, &in, f, wacz, done, e);
 	if (done->page)
 		done->output = NULL;
 	if (in.spool)

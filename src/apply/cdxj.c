@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "apply/revisit.h"
 #include "base/hash.h"
 #include "read/dump.h"
 #include "read/page.h"
@@ -10,16 +11,23 @@
 /* Read the whole block only if the record has no digest. */
 enum { BLOCK = 1 << 26, STAMP = 14 };
 
-int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e)
+void pd_apply_cdxj_start(struct pd_apply_cdxj *x, FILE *to)
 {
 	struct pd_reader_options o = { .max_block = BLOCK };
-	*x = (struct pd_apply_cdxj){ .json = pd_json_new() };
+	*x = (struct pd_apply_cdxj){ .json = pd_json_new(), .to = to };
 	pd_read_source_init(&x->source, &o, &x->sink);
 	x->source.keep_headers = x->source.keep_blocks = true;
-	return pd_outfile_open(&x->out, path, e);
 }
 
-int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
+int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e)
+{
+	pd_apply_cdxj_start(x, NULL);
+	int status = pd_outfile_open(&x->out, path, e);
+	x->to = x->out.f;
+	return status;
+}
+
+void pd_apply_cdxj_release(struct pd_apply_cdxj *x)
 {
 	pd_read_source_release(&x->source);
 	pd_record_release(&x->record);
@@ -27,6 +35,11 @@ int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
 	pd_json_free(x->json);
 	pd_buf_release(&x->line);
 	pd_buf_release(&x->value);
+}
+
+int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
+{
+	pd_apply_cdxj_release(x);
 	return pd_outfile_close(&x->out, status, e);
 }
 
@@ -129,7 +142,7 @@ static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, cons
 	pd_json_write(x->json, &x->line);
 	pd_buf_add_c(&x->line, '\n');
 	x->lines++;
-	if (fwrite(x->line.p, 1, x->line.n, x->out.f) != x->line.n)
+	if (fwrite(x->line.p, 1, x->line.n, x->to) != x->line.n)
 		return pd_fail_errno(e, "cannot write the index");
 	return PD_OK;
 }
@@ -141,21 +154,22 @@ static int add_record(struct pd_apply_cdxj *x, const char *name, struct pd_err *
 	read_entry(x, &entry);
 	if (!is_indexed(&x->record, &entry))
 		return PD_OK;
+	if (x->captures)
+		pd_apply_note_capture(x->captures, pd_buf_span(&x->record.url), pd_buf_span(&x->record.fetch_time));
 	pd_read_source_extent(&x->source, &at);
 	x->without += at.stream;
 	return at.stream ? PD_OK : write_entry(x, &entry, &at, name, e);
 }
 
-int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *e)
+int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, const char *name, struct pd_err *e)
 {
-	const char *slash = strrchr(dump, '/');
 	int r = 1, status = PD_OK;
 	if (pd_read_source_open(&x->source, dump, dump) < 0)
 		return pd_fail_errno(e, "%s: cannot open", dump);
 	/* A dump that cannot be read does not look like one. */
 	bool dump_or_bad = x->source.kind == PD_SOURCE_DUMP || x->source.in.error;
 	while (dump_or_bad && !status && (r = pd_read_source_next(&x->source, &x->record)) == 1)
-		status = add_record(x, slash ? slash + 1 : dump, e);
+		status = add_record(x, name, e);
 	if (r < 0)
 		status = pd_fail_errno(e, "%s: cannot read", dump);
 	pd_read_source_close(&x->source);

@@ -77,6 +77,22 @@ void pd_apply_removed_skip(struct pd_apply_removed *r, uint64_t clean, uint64_t 
 	pd_buf_printf(&r->steps, "skip\t%" PRIu64 "\t%" PRIu64 "\n", clean, removed);
 }
 
+size_t pd_apply_removed_mark(struct pd_apply_removed *r)
+{
+	end_last_step(r);
+	return r->steps.n;
+}
+
+void pd_apply_removed_skip_at(struct pd_apply_removed *r, size_t mark, uint64_t clean, uint64_t removed)
+{
+	pd_local_buf after = { 0 };
+	end_last_step(r);
+	pd_buf_set(&after, pd_span(r->steps.p + mark, r->steps.n - mark));
+	r->steps.n = mark;
+	pd_apply_removed_skip(r, clean, removed);
+	pd_buf_add_span(&r->steps, pd_buf_span(&after));
+}
+
 static int write_removed(struct pd_apply_removed *r, struct pd_span bytes, struct pd_err *e)
 {
 	if (bytes.n && fwrite(bytes.p, 1, bytes.n, r->to) != bytes.n)

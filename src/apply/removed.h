@@ -55,6 +55,10 @@ int pd_apply_removed_add_head(struct pd_apply_removed *r, int fd, const char *na
 int pd_apply_removed_add_end(struct pd_apply_removed *r, enum pd_codec codec, struct pd_span bytes, struct pd_err *e);
 /* `clean` bytes of the clean dump, and `removed` bytes of the removed records, are not in the input. */
 void pd_apply_removed_skip(struct pd_apply_removed *r, uint64_t clean, uint64_t removed);
+/* For a file of an archive, whose header is written after its steps are known: mark the place of these steps, and later put
+ * a skip in front of them. */
+size_t pd_apply_removed_mark(struct pd_apply_removed *r);
+void pd_apply_removed_skip_at(struct pd_apply_removed *r, size_t mark, uint64_t clean, uint64_t removed);
 /* Contents of a member that is compressed again, in order. */
 int pd_apply_removed_content(struct pd_apply_removed *r, enum pd_codec codec, struct pd_span bytes, bool kept, struct pd_err *e);
 /* The end of this member, which `clean` bytes replace. */

@@ -45,6 +45,32 @@ uint64_t pd_apply_hash_capture(struct pd_span url, struct pd_span date)
 	return url.n && date.n ? pd_hash64_seed(url.p, url.n, pd_apply_hash_id(date)) | 1 : 0;
 }
 
+/* A URL without its fragment, and a time without fractions of seconds. */
+static uint64_t hash_listed(struct pd_span url, struct pd_span date)
+{
+	const char *fragment = url.n ? memchr(url.p, '#', url.n) : NULL;
+	enum { TO_SECOND = 19 };
+	url.n = fragment ? (size_t)(fragment - url.p) : url.n;
+	date.n = date.n < TO_SECOND ? date.n : TO_SECOND;
+	return date.n ? pd_apply_hash_capture(url, date) : pd_apply_hash_id(url);
+}
+
+void pd_apply_note_capture(struct pd_map *map, struct pd_span url, struct pd_span date)
+{
+	pd_map_add(map, hash_listed(url, pd_span(NULL, 0)));
+	pd_map_add(map, hash_listed(url, date));
+}
+
+bool pd_apply_has_url(const struct pd_map *map, struct pd_span url)
+{
+	return pd_map_has(map, hash_listed(url, pd_span(NULL, 0)));
+}
+
+bool pd_apply_has_capture(const struct pd_map *map, struct pd_span url, struct pd_span date)
+{
+	return date.n && pd_map_has(map, hash_listed(url, date));
+}
+
 /* --- the pages kept --- */
 
 /* Look up the id of a page in the rows: its number + 1; 0: no verdict names it as the page kept. */
@@ -167,7 +193,7 @@ int pd_apply_kept_read(struct pd_apply_kept *k, const char *path, const char *na
 	int r = 0;
 	if (pd_read_source_open(&k->source, path, name) < 0)
 		return pd_fail_errno(e, "%s: cannot open", name);
-	bool read = k->source.kind == PD_SOURCE_DUMP || k->source.in.error;
+	bool read = k->source.kind == PD_SOURCE_DUMP || k->source.kind == PD_SOURCE_ZIP || k->source.in.error;
 	while (read && (r = pd_read_source_next(&k->source, &k->record)) == 1)
 		if (k->record.kind != PD_RECORD_OTHER)
 			note_page(k);
@@ -224,11 +250,13 @@ size_t pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_rec
 void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_span block,
 			  struct pd_buf *out)
 {
-	pd_buf_add_z(out, "Pagededup-Original-File: ");
-	pd_tsv_add(out, pd_span_z(path));
-	pd_buf_printf(out, "\r\nPagededup-Original-Offset: %" PRIu64 "\r\nPagededup-Original-Length: %" PRIu64 "\r\n", offset,
-		      length);
-	add_header_line(out, "Pagededup-Original-Digest", digest);
+	if (path) {
+		pd_buf_add_z(out, "Pagededup-Original-File: ");
+		pd_tsv_add(out, pd_span_z(path));
+		pd_buf_printf(out, "\r\nPagededup-Original-Offset: %" PRIu64 "\r\nPagededup-Original-Length: %" PRIu64 "\r\n",
+			      offset, length);
+		add_header_line(out, "Pagededup-Original-Digest", digest);
+	}
 	pd_buf_printf(out, "Content-Length: %zu\r\n\r\n", block.n);
 	pd_buf_add_span(out, block);
 	pd_buf_add_z(out, "\r\n\r\n");

@@ -31,6 +31,12 @@
 uint64_t pd_apply_hash_id(struct pd_span id);
 uint64_t pd_apply_hash_capture(struct pd_span url, struct pd_span date);
 
+/* A capture of a list of pages (WACZ): add the hashes of its URL, and of its URL and time, to the second; or return whether the
+ * map has the first one, or both. */
+void pd_apply_note_capture(struct pd_map *map, struct pd_span url, struct pd_span date);
+bool pd_apply_has_url(const struct pd_map *map, struct pd_span url);
+bool pd_apply_has_capture(const struct pd_map *map, struct pd_span url, struct pd_span date);
+
 /* Revisits of pages that are only similar to the page kept. */
 #define PD_APPLY_NEAR_PROFILE "urn:pagededup:revisit:near-duplicate"
 
@@ -57,6 +63,7 @@ bool pd_apply_kept_removed(const struct pd_apply_kept *k, uint64_t hash);
  * appended when the original bytes are known. */
 size_t pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
 			      struct pd_buf *out);
+/* `path` NULL: the record does not name the original bytes. */
 void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_span block,
 			  struct pd_buf *out);
 

@@ -72,6 +72,8 @@ static bool record_is_removed(struct pd_apply_scan *s, const struct pd_read_exte
 	bool removed = removal.found && !why;
 	if (removed) {
 		s->pages++;
+		if (s->o.captures)
+			pd_apply_note_capture(s->o.captures, pd_buf_span(&r->url), pd_buf_span(&r->fetch_time));
 		if (s->o.page)
 			s->o.page(s->o.ctx, r, removal.dup_of);
 		begin_revisit(s, removal.dup_of, 0);
@@ -125,7 +127,7 @@ static int end_revisits(struct pd_apply_scan *s, const char *path, const char *n
 			status = pd_apply_member_end(&s->source, path, name, last, &end, e);
 		}
 		pd_buf_clear(&digest);
-		if (!status && s->cuts[i].text_n)
+		if (!status && s->cuts[i].text_n && !s->o.unnamed)
 			status = pd_apply_digest_range(path, begin, end - begin, &digest, e);
 		for (struct pd_apply_cut *cut = &s->cuts[i]; !status && cut < &s->cuts[i + n]; cut++) {
 			if (!cut->text_n)
@@ -133,8 +135,8 @@ static int end_revisits(struct pd_apply_scan *s, const char *path, const char *n
 			struct pd_span text = pd_span(s->begun.p + cut->text_at, cut->text_n - cut->block_n);
 			cut->text_at = s->texts.n;
 			pd_buf_add_span(&s->texts, text);
-			pd_apply_revisit_end(path, begin, end - begin, pd_buf_span(&digest), pd_span(text.p + text.n, cut->block_n),
-					     &s->texts);
+			pd_apply_revisit_end(s->o.unnamed ? NULL : path, begin, end - begin, pd_buf_span(&digest),
+					     pd_span(text.p + text.n, cut->block_n), &s->texts);
 			cut->text_n = s->texts.n - cut->text_at;
 		}
 	}

@@ -26,6 +26,8 @@ struct pd_apply_scan_options {
 	void *ctx;
 	struct pd_apply_check *check;
 	const struct pd_apply_meter *meter; /* NULL: none */
+	struct pd_map *captures;	    /* receives pd_apply_note_capture of removed pages; NULL: not needed */
+	bool unnamed;			    /* inputs are parts of other files: revisits do not name their bytes */
 };
 
 struct pd_apply_scan {

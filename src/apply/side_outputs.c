@@ -71,7 +71,10 @@ int pd_apply_side_outputs_input(struct pd_apply_side_outputs *b, const struct pd
 	if (a->rows.n)
 		status = done->page ? put_page(a, b->attributes, e) : put_input(a, b->attributes, done->place, e);
 	pd_buf_clear(&a->rows);
-	return !status && b->cdxj && done->output ? pd_apply_cdxj_add(&b->index, done->output, e) : status;
+	if (status || !b->cdxj || !done->output)
+		return status;
+	const char *slash = strrchr(done->output, '/');
+	return pd_apply_cdxj_add(&b->index, done->output, slash ? slash + 1 : done->output, e);
 }
 
 int pd_apply_side_outputs_close(struct pd_apply_side_outputs *b, int status, struct pd_err *e)

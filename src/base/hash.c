@@ -9,6 +9,7 @@
 #include <math.h>
 #include <md5.h>
 #include <sha1.h>
+#include <sha2.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,32 @@ void pd_sha1_base32(struct pd_span data, struct pd_buf *out)
 	struct pd_sha1 *h = pd_sha1_new();
 	pd_sha1_add(h, data);
 	pd_sha1_end(h, out);
+}
+
+struct pd_sha256 {
+	SHA2_CTX ctx;
+};
+
+struct pd_sha256 *pd_sha256_new(void)
+{
+	struct pd_sha256 *h = pd_alloc(sizeof *h);
+	SHA256Init(&h->ctx);
+	return h;
+}
+
+void pd_sha256_add(struct pd_sha256 *h, struct pd_span piece)
+{
+	SHA256Update(&h->ctx, (const uint8_t *)piece.p, piece.n);
+}
+
+void pd_sha256_end(struct pd_sha256 *h, struct pd_buf *out)
+{
+	uint8_t digest[SHA256_DIGEST_LENGTH];
+	if (h && out) {
+		SHA256Final(digest, &h->ctx);
+		pd_hex_add_bytes(out, pd_span((const char *)digest, sizeof digest));
+	}
+	free(h);
 }
 
 void pd_md5(struct pd_span data, uint64_t w[2])

@@ -39,6 +39,11 @@ struct pd_sha1 *pd_sha1_new(void);
 void pd_sha1_add(struct pd_sha1 *h, struct pd_span piece);
 /* Append the digest, unless `out` is NULL, and free the state.  `h` may be NULL. */
 void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out);
+/* SHA-256 over pieces; at the end as 64 hex digits. */
+struct pd_sha256;
+struct pd_sha256 *pd_sha256_new(void);
+void pd_sha256_add(struct pd_sha256 *h, struct pd_span piece);
+void pd_sha256_end(struct pd_sha256 *h, struct pd_buf *out); /* as pd_sha1_end */
 /* MD5 (RFC 1321): its high and low half; and as 32 hex digits. */
 void pd_md5(struct pd_span data, uint64_t w[2]);
 void pd_md5_hex(struct pd_span data, struct pd_buf *out);

@@ -83,14 +83,26 @@ void pd_json_object(struct pd_json *j, const char *key, struct pd_json *child)
 	pd_json_free(child);
 }
 
-void pd_json_push(struct pd_json *j, const char *key, struct pd_span value)
+/* The array under `key`; `first`: a new one. */
+static json_t *list_of(struct pd_json *j, const char *key, bool first)
 {
-	json_t *list = json_object_get(j->root, key);
-	if (!list) {
+	json_t *list = first ? NULL : json_object_get(j->root, key);
+	if (!json_is_array(list)) {
 		list = json_array();
 		json_object_set_new(j->root, key, list);
 	}
-	json_array_append_new(list, string(j, value));
+	return list;
+}
+
+void pd_json_push_object(struct pd_json *j, const char *key, bool first, struct pd_json *child)
+{
+	json_array_append(list_of(j, key, first), child->root);
+	pd_json_free(child);
+}
+
+void pd_json_push(struct pd_json *j, const char *key, struct pd_span value)
+{
+	json_array_append_new(list_of(j, key, false), string(j, value));
 }
 
 /* JSON: escape characters that would act on a terminal; jansson only escapes characters below U+0020. */
@@ -127,6 +139,17 @@ static json_t *parse_value(struct pd_span text, bool *rounded)
 	/* An integer over 63 bits must not cost the page. */
 	*rounded = !root && json_error_code(&e) == json_error_numeric_overflow;
 	return *rounded ? json_loadb(text.p, text.n, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &e) : root;
+}
+
+bool pd_json_load(struct pd_json *j, struct pd_span text)
+{
+	bool rounded;
+	json_t *root = parse_value(text, &rounded);
+	bool object = json_is_object(root);
+	json_decref(object ? j->root : root);
+	if (object)
+		j->root = root;
+	return object;
 }
 
 /* After the string that begins at p[i]. */

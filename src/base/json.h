@@ -23,6 +23,10 @@ void pd_json_real(struct pd_json *j, const char *key, double value);
 void pd_json_bool(struct pd_json *j, const char *key, bool value);
 /* `child` becomes a member; it is freed with its parent. */
 void pd_json_object(struct pd_json *j, const char *key, struct pd_json *child);
+/* Replace the object by the object of a text, with all its members.  False: it is not a JSON object; then it is unchanged. */
+bool pd_json_load(struct pd_json *j, struct pd_span text);
+/* `child` becomes the last element of the array under `key`; `first`: the only one. */
+void pd_json_push_object(struct pd_json *j, const char *key, bool first, struct pd_json *child);
 /* An array of strings under `key`: one more. */
 void pd_json_push(struct pd_json *j, const char *key, struct pd_span value);
 /* The object as text, appended without a newline; the object is cleared. */

@@ -45,11 +45,12 @@ static bool ends_like(const char *label, const char *const *ends)
 	return false;
 }
 
-/* Return whether it is a zip file with a typical first member of a WACZ. */
-static bool is_wacz(const char *label, struct pd_span head)
+bool pd_read_is_wacz(const char *label, struct pd_span head)
 {
-	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", NULL }, *const ends[] = { ".wacz",
-															NULL };
+	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", PD_READ_ZIP_ORIGINAL, NULL },
+				 *const ends[] = { ".wacz", NULL };
+	if (!pd_read_is_zip(head))
+		return false;
 	for (int i = 0; parts[i] && head.n > 64; i++)
 		if (memcmp(head.p + 30, parts[i], strlen(parts[i])) == 0)
 			return true;
@@ -67,15 +68,13 @@ static void add_advice(const struct foreign *f, const char *label, bool from_std
 {
 	pd_buf_clear(out);
 	if (f->magic[0] == 'P' && reads_zip)
-		pd_buf_printf(out, "%s",
-			      is_wacz(label, head) ? "WACZ (zip) is read but not written; unpack it and give archive/*.warc.gz"
-						   : "zip is read but not written; unpack it and give the folder");
+		pd_buf_add_z(out, "zip is read but not written, except WACZ; unpack it and give the folder");
 	else if (f->unpack && twice)
 		pd_buf_printf(out, "%s is not supported; unpack it first: %s -d %s", f->name, f->unpack, label);
 	else if (f->unpack)
 		pd_buf_printf(out, "%s is not supported; try: %s -dc%s%s | pagededup fp", f->name, f->unpack, from_stdin ? "" : " ",
 			      from_stdin ? "" : label);
-	else if (f->magic[0] == 'P' && is_wacz(label, head))
+	else if (f->magic[0] == 'P' && pd_read_is_wacz(label, head))
 		pd_buf_add_z(out, "WACZ (zip) is not supported; unpack it and give archive/*.warc.gz");
 	else
 		pd_buf_printf(out, "%s is not supported; unpack it and give the folder", f->name);
@@ -88,7 +87,8 @@ int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *r
 	if (!file)
 		return PD_ERR_SYSTEM;
 	struct pd_span head = pd_span(bytes, fread(bytes, 1, sizeof bytes, file));
-	const struct foreign *f = pd_read_member_codec(head) ? NULL : find_foreign(head);
+	bool wacz = reads_zip && pd_read_is_wacz(label, head);
+	const struct foreign *f = wacz || pd_read_member_codec(head) ? NULL : find_foreign(head);
 	int error = ferror(file) ? errno : 0;
 	fclose(file);
 	if (f)

@@ -195,6 +195,15 @@ void pd_read_zip_open(struct pd_read_source *s);
 void pd_read_zip_close(struct pd_read_zip *z);
 void pd_read_zip_release(struct pd_read_zip *z);
 int pd_read_zip_next(struct pd_read_source *s, struct pd_record *out);
+/* The files of an opened archive as bytes: 1, and `zip` has its path and its label; 0: the end, or zip.reason says why the
+ * rest cannot be read. */
+int pd_read_zip_next_file(struct pd_read_source *s);
+/* Take bytes of this file (pd_take_bytes); zip.reason says why they end early. */
+ptrdiff_t pd_read_zip_take(void *source, void *to, size_t n);
+/* The folder in which a dump of removed records keeps other bytes of the original (apply/wacz.h); it is not read. */
+#define PD_READ_ZIP_ORIGINAL "pagededup-original/"
+/* Return whether a file that begins with `head` is a WACZ, by its name or its first member. */
+bool pd_read_is_wacz(const char *label, struct pd_span head);
 
 /* `from`: the first row to return. */
 void pd_read_parquet_open(struct pd_read_source *s, enum pd_parquet_form form, uint64_t from);

@@ -83,7 +83,8 @@ static size_t pull(void *ctx, char *to, size_t n)
 			return 0;
 		if (r != ARCHIVE_OK) {
 			note_error(z, "cannot be unpacked whole from the zip archive");
-			z->part->in.broken = true;
+			if (z->part)
+				z->part->in.broken = true;
 		}
 		z->piece = piece;
 		z->left = r == ARCHIVE_OK || r == ARCHIVE_WARN ? got : 0;
@@ -121,19 +122,33 @@ static int next_file(struct pd_read_zip *z)
 	return 0;
 }
 
+int pd_read_zip_next_file(struct pd_read_source *s)
+{
+	struct pd_read_zip *z = &s->zip;
+	if (!next_file(z))
+		return 0;
+	pd_buf_clear(&z->label);
+	pd_buf_printf(&z->label, "%s!%s", s->label, z->path.p);
+	if (!pd_map_add(&z->names, pd_map_key(pd_buf_span(&z->path))))
+		pd_buf_printf(&z->label, "!%llu", (unsigned long long)z->number);
+	return 1;
+}
+
+ptrdiff_t pd_read_zip_take(void *source, void *to, size_t n)
+{
+	return (ptrdiff_t)pull(&((struct pd_read_source *)source)->zip, to, n);
+}
+
 /* Open the next file of the archive as an input; return false if there is none. */
 static bool open_part(struct pd_read_source *s)
 {
 	struct pd_read_zip *z = &s->zip;
 	/* An id begins with the label of the file that contains the record. */
 	do {
-		if (!next_file(z))
+		if (!pd_read_zip_next_file(s))
 			return false;
-		pd_buf_clear(&z->label);
-		pd_buf_printf(&z->label, "%s!%s", s->label, z->path.p);
-		if (!pd_map_add(&z->names, pd_map_key(pd_buf_span(&z->path))))
-			pd_buf_printf(&z->label, "!%llu", (unsigned long long)z->number);
-	} while (s->wanted && strncmp(s->wanted, z->label.p, z->label.n) != 0);
+	} while ((s->wanted && strncmp(s->wanted, z->label.p, z->label.n) != 0) ||
+		 pd_span_starts(pd_buf_span(&z->path), PD_READ_ZIP_ORIGINAL));
 	if (!z->part) {
 		struct pd_reader_options o = {
 			.max_block = s->max_block, .all_text = s->all_text, .twice = s->twice, .fields = s->fields
@@ -180,6 +195,16 @@ int pd_read_zip_next(struct pd_read_source *s, struct pd_record *out)
 
 void pd_read_zip_close(struct pd_read_zip *z)
 {
+}
+
+int pd_read_zip_next_file(struct pd_read_source *s)
+{
+	return 0;
+}
+
+ptrdiff_t pd_read_zip_take(void *source, void *to, size_t n)
+{
+	return 0;
 }
 
 #endif

@@ -126,17 +126,23 @@ cp packed.zip folder/x.zip
 cp twice.zip folder/book.epub
 is "a folder" "$(rows <("$P" fp -q folder) | cut -f2 | sed 's/:[0-9]*$//' | uniq)" 'folder/x.zip!archive/data.warc.gz'
 
-# The program cannot write zip, and reports this first.
-run "$P" dedup packed.zip -o never
+# The program writes no zip archive except WACZ, and reports this first.  wacz.sh writes WACZ.
+mkdir other
+python3 -c 'import zipfile; z = zipfile.ZipFile("other.zip", "w"); z.write("d.warc.gz")'
+run "$P" dedup other.zip -o never
 exits "dedup of a zip" 2
-has "the error gives the remedy" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written; unpack it and give archive/\*\.warc\.gz$'
-run "$P" dedup --dry-run packed.zip -o dry
+has "the error gives the remedy" "$tmp/err" 'other\.zip: zip is read but not written, except WACZ; unpack it and give the folder$'
+run "$P" dedup --dry-run other.zip -o dry
 exits "without an output, only the bytes are unknown" 1
-has "the message says so" "$tmp/err" 'packed\.zip: .*; the bytes of the dumps are omitted$'
+has "the message says so" "$tmp/err" 'other\.zip: .*; the bytes of the dumps are omitted$'
 at_least "and the verdicts are there" "$(rows dry/verdicts.tsv | wc -l)" 70
-run "$P" dedup -q folder -o never2
+cp other.zip other
+run "$P" dedup -q other -o never2
 exits "dedup of a folder with one" 2
-has "that loses pages" "$tmp/err" 'folder/x\.zip: .* is read but not written'
+has "that loses pages" "$tmp/err" 'other/other\.zip: .* is read but not written'
+run "$P" dedup -q packed.zip -o packed
+exits "dedup of a zip that begins like a WACZ" 0
+same "the kept pages" <(no_ids <("$P" fp -q packed/packed.zip)) <(rows packed.fp | grep -vFf <(rows packed/verdicts.tsv | awk -F '\t' '$4 == 1 { print $2 "\t" }') | cut -f1,3-)
 
 # --- WACZ as py-wacz makes it ---
 lib=$(cd "$B" && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Programs of web archives read what apply writes: pywb replays revisit records in place of removed pages, warcio checks the
-# digests of clean dumps and of removed records.
+# digests of clean dumps and of removed records, py-wacz validates what becomes of a WACZ.
 . "$(dirname "$0")/../tap.sh"
 venv=$B/pywb
 python() { "$venv/bin/python" "$@"; }
@@ -57,8 +57,6 @@ for f in archive/dumps/clean.warc.gz removed.warc.gz; do
 	exits "warcio indexes $f" 0
 done
 is "the removed records are two responses" "$("$venv/bin/warcio" index -f warc-type removed.warc.gz | grep -c response)" 2
-is "pywb's indexer has the same places" "$("$venv/bin/cdxj-indexer" archive/dumps/clean.warc.gz 2>/dev/null | grep -o '"offset": *"[0-9]*"' | tr -d ' ' | sort)" \
-	"$(grep -o '"offset": *"[0-9]*"' clean.cdxj | tr -d ' ' | sort)"
 run "$P" apply -q --restore --removed=removed.warc.gz archive/dumps/clean.warc.gz -o back.warc.gz
 same "and the original is restored" back.warc.gz crawl.warc.gz
 # Revisits that warcio writes become responses.
@@ -75,4 +73,46 @@ run "$P" apply --restore --revisits crawl.warc.gz later.warc.gz -o full/
 exits "--restore --revisits" 0
 run "$venv/bin/warcio" check -v full/later.warc.gz
 has "warcio checks the digests of the response" "$tmp/out" "digest pass"
+# A clean WACZ is valid, and pywb replays it.
+if ! python -c 'import wacz' 2>/dev/null && ! timeout 600 "$venv/bin/pip" install -q wacz >"$tmp/log" 2>&1; then
+	skip "WACZ, cdxj-indexer" "py-wacz cannot be installed: $(tail -1 "$tmp/log" | cut -c1-120)"
+	tap_done
+fi
+is "the indexer of Webrecorder has the same places" "$("$venv/bin/cdxj-indexer" archive/dumps/clean.warc.gz 2>/dev/null | grep -o '"offset": *"[0-9]*"' | tr -d ' ' | sort)" \
+	"$(grep -o '"offset": *"[0-9]*"' clean.cdxj | tr -d ' ' | sort)"
+printf '%s\n' '{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}' >pages.jsonl
+for i in 0 1 2 3; do printf '{"url": "http://%s.example/%d", "ts": "2024-01-02T03:04:0%dZ", "title": "T"}\n' $([ $i -lt 2 ] && echo a || echo b) $i $i; done >>pages.jsonl
+"$venv/bin/wacz" create -p pages.jsonl -o crawl.wacz crawl.warc.gz >"$tmp/log" 2>&1
+"$P" fp -q crawl.wacz | "$P" match -q | "$P" cluster -q >w.tsv
+run "$P" apply -q -V w.tsv --removed=removed.wacz crawl.wacz -o clean.wacz
+exits "apply of a WACZ of py-wacz" 0
+run "$P" apply -q -V w.tsv --rewrite-revisits crawl.wacz -o revisits.wacz
+exits "with revisits" 0
+for f in clean removed revisits; do
+	run "$venv/bin/wacz" validate -f $f.wacz
+	exits "py-wacz validates $f.wacz" 0
+	has "$f.wacz is valid" "$tmp/out" "is valid"
+done
+listed() { unzip -p "$1" pages/pages.jsonl | grep -o '"url": *"[^"]*"' | grep -o 'http[^"]*' | tr '\n' ' '; }
+is "the list of pages has the kept pages" "$(listed clean.wacz)" "http://a.example/0 http://b.example/3 "
+is "the removed ones are in the other list" "$(listed removed.wacz)" "http://a.example/1 http://b.example/2 "
+is "with revisits all pages are listed" "$(listed revisits.wacz)" "http://a.example/0 http://a.example/1 http://b.example/2 http://b.example/3 "
+run "$P" apply -q --restore --removed=removed.wacz clean.wacz -o back.wacz
+same "and the original is restored" back.wacz crawl.wacz
+mkdir -p replay && cd replay
+"$venv/bin/wb-manager" init c >"$tmp/log" 2>&1 && "$venv/bin/wb-manager" add --unpack-wacz c ../clean.wacz >>"$tmp/log" 2>&1
+cat >replay.py <<'END'
+from pywb.apps.frontendapp import FrontEndApp
+from werkzeug.test import Client
+client = Client(FrontEndApp(config_file=None, custom_config={}))
+for i in range(4):
+    r = client.get('/c/2024010203040%did_/http://%s.example/%d' % (i, 'ab'[i // 2], i), headers={'Host': 'localhost'})
+    print('page', i, r.status_code, 'ferry' if b'ferry' in r.data else 'bakers' if b'Bakers' in r.data else '')
+END
+timeout 120 "$venv/bin/python" replay.py >replayed 2>>"$tmp/log"
+is "pywb replays the kept pages of the WACZ" "$(grep ^page replayed || tail -3 "$tmp/log")" \
+	"page 0 200 ferry
+page 1 404 
+page 2 404 
+page 3 200 bakers"
 tap_done
