@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The dictionary: a container (base/container.h) with a minimal perfect hash (cmph) and the
- * words with their frequency, part of speech and idf.  cmph trusts its input, so it is opened only after the checksum
+ * words with their frequency, part of speech and idf.  cmph trusts its input, so a file is opened only after the checksum
  * was verified.  A perfect hash also returns numbers for unknown words, so the stored word is compared at every hit. 
  * docs/format-dict.md specifies the bytes.
  */
@@ -27,6 +27,8 @@ int pd_dict_builtin(struct pd_dict **out, struct pd_err *e);
 int pd_dict_load(const char *path, struct pd_dict **out, struct pd_err *e);
 /* Open a dictionary in memory that outlives it: for the two functions above, and for the fuzzer. */
 int pd_dict_open(struct pd_span bytes, struct pd_dict **out, struct pd_err *e);
+/* Verify the checksums of the built-in dictionary, which are not verified when it is opened. */
+int pd_dict_check(struct pd_dict *d, struct pd_err *e);
 void pd_dict_free(struct pd_dict *d);
 
 /* Return false if it is not a word. */

@@ -88,6 +88,8 @@ static bool check_dictionary(void)
 	struct pd_dict_word w;
 	struct pd_err e = { 0 };
 	int status = pd_dict_builtin(&d, &e);
+	if (!status)
+		status = pd_dict_check(d, &e);
 	bool good = !status && pd_dict_find(d, pd_span_z("网页"), &w) && !pd_dict_find(d, pd_span_z("网页网页网页"), &w);
 	print_result("dictionary", good, status ? e.text : pd_dict_id(d));
 	pd_dict_free(d);

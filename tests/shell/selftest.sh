@@ -27,6 +27,18 @@ exits "a page that it does not sign does not matter without --long" 0
 run ./broken selftest --long
 exits "another fingerprint" 2
 has "and its page is named" "$tmp/out" '^page zh-news-gbk +FAILED: '
+# A changed byte in the middle of the dictionary.
+python3 - "$P" broken <<'EOF'
+import os, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+at = data.index(b'\x89PDDICT\n') + 8000000
+data[at] ^= 1
+open(sys.argv[2], 'wb').write(data)
+os.chmod(sys.argv[2], 0o755)
+EOF
+run ./broken selftest
+exits "a damaged dictionary" 2
+has "and the damage is named" "$tmp/out" '^dictionary +FAILED: '
 # Rows of two builds that read pages differently.
 "$P" fp -q "$demo" >here.fp
 sed 's/ probe=[0-9a-f]*/ probe=00000000/' here.fp >there.fp
