@@ -359,17 +359,21 @@ bench: $(B)/bench/pairs
 # The wheel with the libraries of this machine is for this machine only; the others contain all libraries except the C library.
 WHEELS = build/wheels
 WHEEL_TARGETS = x86_64-linux-gnu.2.28 aarch64-linux-gnu.2.28 x86_64-linux-musl aarch64-linux-musl
-wheel: ## build the Python package as wheels for manylinux_2_28 and musllinux_1_2, x86-64 and arm64, in build/wheels: WHEEL_TARGETS= for some
+wheel: sdist ## build the Python package as wheels for manylinux_2_28 and musllinux_1_2, x86-64 and arm64, and its sources, in build/wheels: WHEEL_TARGETS= for some
 	@for target in $(WHEEL_TARGETS); do tools/cross-libraries $(CROSS_LIBRARIES) $$target && \
 		$(MAKE) --no-print-directory CROSS=$(CROSS_LIBRARIES)/$$target B=$(abspath $(B))/$$target one-wheel || exit 1; done
 CROSS_LIBRARIES = build/cross
 
+# Licences of the libraries in a cross build.
+$(B)/LIBRARIES: FORCE
+	@mkdir -p $(@D) && cd $(CROSS)/licences && for library in *; do printf '\n===== %s =====\n\n' $$library; cat $$library; done >$(abspath $@)
+
 # In a cross build the wheel contains all libraries except the C library, and the program is static if that is musl.
 WHEEL_SYSTEM = $(if $(filter %-musl,$(TARGET)),musllinux_1_2,$(subst .,_,$(patsubst gnu%,manylinux%,$(lastword $(subst -, ,$(TARGET))))))_$(firstword $(subst -, ,$(TARGET)))
 WHEEL_PROGRAM = pagededup$(if $(filter %-musl,$(TARGET)),-static)
-one-wheel: $(B)/$(WHEEL_PROGRAM) $(B)/libpagededup.a ## build one wheel: of CROSS=, or for this machine and with its shared libraries
+one-wheel: $(B)/$(WHEEL_PROGRAM) $(B)/libpagededup.a $(if $(CROSS),$(B)/LIBRARIES) ## build one wheel: of CROSS=, or for this machine and with its shared libraries
 	@rm -rf $(B)/wheel python/build python/pagededup/_bin python/LIBRARIES && mkdir -p $(B)/wheel $(WHEELS)
-	$(if $(CROSS),@cd $(CROSS)/licences && for library in *; do printf '\n===== %s =====\n\n' $$library; cat $$library; done >$(CURDIR)/python/LIBRARIES)
+	$(if $(CROSS),@cp $(B)/LIBRARIES python)
 	@PAGEDEDUP_BUILD=$(abspath $(B)) PAGEDEDUP_PROGRAM=$(WHEEL_PROGRAM) $(if $(CROSS),PAGEDEDUP_PLATFORM=$(WHEEL_SYSTEM) PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -s' \
 		CFLAGS="-I$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))') -idirafter /usr/include") $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
 	@rm -f $(WHEELS)/*-$(if $(CROSS),$(WHEEL_SYSTEM),linux_*).whl

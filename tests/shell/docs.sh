@@ -115,6 +115,7 @@ for words, types in kinds.items():
 END
 )" ""
 is "every link in the documentation has a target" "$(python3 "$TOP/tools/links.py" "$TOP")" ""
+is "python/README.md has no relative link, which PyPI would not resolve" "$(grep -noE '\]\([^h)][^)]*\)' "$TOP/python/README.md")" ""
 is "docs/README.md names every document" "$(for page in "$TOP"/docs/*.md; do
 	page=$(basename "$page"); [ "$page" = README.md ] || grep -qF "($page)" "$TOP/docs/README.md" || echo "$page"; done)" ""
 

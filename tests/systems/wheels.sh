@@ -23,7 +23,7 @@ exits "make wheel" 0
 [ $code = 0 ] || { diag "$(grep -m5 -E 'error|warning|undefined' "$tmp/err")"; tap_done; }
 make_wheels again
 is "a second run writes the same bytes" "$(diff -rq wheels again)" ""
-run "$venv/bin/twine" check --strict wheels/*.whl
+run "$venv/bin/twine" check --strict wheels/*.whl wheels/*.tar.gz
 exits "twine has no complaints" 0
 for system in manylinux_2_28_x86_64 manylinux_2_28_aarch64 musllinux_1_2_x86_64 musllinux_1_2_aarch64; do
 	wheel=wheels/pagededup-$version-cp39-abi3-$system.whl
