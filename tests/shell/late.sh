@@ -96,6 +96,18 @@ for kind in params wide; do
 	as_piped "$kind" in.fp -k 3 --no-verify
 	is "$kind: is refused" $code_want 2
 done
+# The second row of a pair begins a page of memory after the first, or a byte before or after it.
+for n in 4095 4096 4097; do
+	{ printf '#fingerprint\tid\turl\n'
+		printf '0000000000000001\ta:1\thttp://a.example/%*s\n' $((n - 39)) '' | tr ' ' x
+		printf '0000000000000000\ta:2\thttp://a.example/2\n'; } >in.fp
+	is "the first row has $n bytes" "$(sed -n 2p in.fp | wc -c)" "$n"
+	as_piped "a row of $n bytes" in.fp -k 3 --no-verify
+	is "a row of $n bytes: a pair" "$(rows got | wc -l)" 1
+done
+printf '#fingerprint\tid\turl\r\n0000000000000001\ta:1\thttp://a.example/1\r\n0000000000000000\ta:2\thttp://a.example/2\r\n' >in.fp
+as_piped "CR after a value of a pair" in.fp -k 3 --no-verify
+is "CR after a value of a pair: it has none" "$(rows got | cut -f6,7)" "http://a.example/1	http://a.example/2"
 : >in.fp
 as_piped "an empty file" in.fp -k 3
 printf '# pagededup fp 1 version=3 bits=64 | sketch=none\n' >in.fp

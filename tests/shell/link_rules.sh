@@ -52,6 +52,20 @@ is "difference: both have the same share of adverts" "$(met adverts difference=0
 is "count: two, three, four of the five" "$(met anchors count=2)/$(met anchors count)/$(met anchors count=4)" "17 18 19 20 /20 /"
 is "one rule is sufficient" "$(met adverts adverts=6,types=100,domains=1)" "7 "
 
+# --- scores of each page alone: 6 of 20 links are adverts in a, and 6 of 40 in b ---
+python3 - >own.jsonl <<'E2'
+import json
+for side in "ab":
+    links = "".join(f'<ul><li><a href="http://{"x.doubleclick.net" if i < 6 else f"h{i}.example"}/o{i}">{side} {i}</a></ul>' for i in range(20 if side == "a" else 40))
+    print(json.dumps({"url": f"http://own-{side}.example/x/", "html": f"<title>own</title><div>{links}</div>"}))
+E2
+"$P" fp -q --method=links --stubs=match own.jsonl >own.fp
+"$P" link -q --stubs=match own.jsonl >own.links
+is "difference: at most 15 apart, which 30 and 15 are" "$(for d in 14.9 15; do
+	"$P" match -q --rule=difference=$d --links=own.links --rule-weights=adverts=1 own.fp | rows | wc -l; done | tr '\n' ' ')" "0 1 "
+"$P" compare --method=links --stubs=match --url=http://own-a.example/x/ --url=http://own-b.example/x/ own.jsonl >own.compared
+has "compare: the scores of both pages" own.compared '^  difference: not met, 52\.0 and 36\.0, required: at most 5 apart$'
+
 # --- signatures: the numbers of numbers-b are N % lower than in numbers-a ---
 "$P" rank -q pages.jsonl >real.ranks
 awk -F '\t' -v OFS='\t' '!/^#/ { $5 = 200; if (match($2, /[a-z][0-9]+-b/)) $5 = 200 - 2 * substr($2, RSTART + 1, RLENGTH - 3) } 1' real.ranks >ranks
@@ -127,6 +141,10 @@ refused "a file that is not there" --rule=adverts --links=missing
 sed 's/	text	/	texts	/' links >bad.links
 refused "an invalid type" --rule=adverts --links=bad.links
 has "it names file and line" "$tmp/err" 'bad.links:[0-9]+: not a row of '
+for word in back navigation advert hidden frame image empty text; do sed "0,/	text	/s//	$word	/" links >typed.links
+	is "links of each type are read: $word" "$("$P" match -q --rule=adverts --links=typed.links pages.fp | rows | wc -l)" 3; done
+for word in none noise title topic topic-anchor; do sed "0,/	noise	/s//	$word	/" links >typed.links
+	is "links of each class are read: $word" "$("$P" match -q --rule=adverts --links=typed.links pages.fp | rows | wc -l)" 3; done
 sed 's/types=2/types=9/' links >other.links
 refused "types by other rules" --rule=adverts --links=other.links
 { cat links; rows links | head -1; } >apart.links

@@ -102,6 +102,11 @@ run "$P" link -q without.jsonl
 is "a page without links has no rows" "$code $(rows "$tmp/out")" "0 "
 is "paper: blocks have classes" "$("$P" link -q --topic=paper page.jsonl | rows | cut -f5 | sort -u | tr '\n' ' ')" "none topic "
 
+web http://site.example/p "<p>$text <a href=/1>one</a> <a href=/>home</a> <a href=/2>two</a>" >back.jsonl
+is "explain: the links that count, also after one that does not" \
+	"$("$P" explain --stage=features --method=links --stubs=match --url=http://site.example/p back.jsonl | cut -f2,3 | tr '\t\n' '= ')" \
+	"text=./1 text=./2 "
+
 # --- the list of adverts ---
 printf '%s\n' '! a list' '[Adblock Plus 2.0]' '||plain.example^' '||opt.example^$third-party' '||path.example/ads^' '##.banner' '0.0.0.0 hosts.example' \
 	'bare.example # remark' >list

@@ -33,6 +33,8 @@ for way in '' --fetch=cat --store=./put '--fetch=cat --store=./put'; do
 	shared=()
 	step apply split verdicts.tsv list >dumps
 	is "a line for each dump (${way:-files})" "$(wc -l <dumps)" 4
+	is "a line has the rows of its dump only (${way:-files})" "$(cut -f 2- dumps | tr '\2' '\n' | grep -c .)" \
+		"$(rows verdicts.tsv | awk -F '\t' '$4 == 1' | wc -l)"
 	code=0
 	: >counted
 	while IFS= read -r line; do

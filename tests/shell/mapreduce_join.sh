@@ -155,6 +155,8 @@ for options in '-k 3' '-k 3 --all-pairs' '-k 3 --candidates=both --all-pairs'; d
 	at_least "some are: $options" "$(grep -c "^split " got.plan)" 2
 	is "none is larger than it may be by much: $options" "$(cut -f 1 "$tmp"/step.last/part.* | sort | uniq -c | awk '$1 > 1600' | wc -l)" 0
 done
+is "a task reports each bucket of which it sampled two rows" \
+	"$("$P" map --job=join --step=plan --params=got.params <dense.fp 2>/dev/null | sed -n 's/^large\..*\t//p' | sort -n | head -1)" 2
 bucket=
 
 # Invalid options are refused before a byte is written.

@@ -178,6 +178,43 @@ done
 has "the preset has a weight for the main text" <("$P" fp -q --preset=paper pages.jsonl) ' features=title,meta,text:50,anchor '
 has "and none with other weights of shingles" <("$P" fp -q --preset=paper --weights=count pages.jsonl) ' features=title,meta,text,anchor '
 
+# --- the least that has a value ---
+pages >pages.jsonl <<'E'
+one	<p>x</p>
+none	<p> </p>
+title	<title>x</title><p> </p>
+stop	<p>x.</p>
+link	<p><a href=http://other.example/x></a></p>
+E
+while read -r method page; do
+	sign "$method"
+	is "$method: a value of the least, and none of nothing" \
+		"$(value "$page" "${method%%:*}" "$method.fp" | grep -c '[0-9a-f]\{16\}') $(value none "${method%%:*}" "$method.fp")" "1 -"
+done <<'E'
+exact one
+exact:of=visible one
+abstract one
+segments:bytes=1 one
+keywords one
+semantic one
+overlap title
+vsm one
+punctuation stop
+links link
+E
+
+# --- no page changes the value of another ---
+pages >pages.jsonl <<'E'
+first	<title>Old mill</title><p>The old mill, the harbour. The mill stands at the harbour of the town. <a href=http://other.example/x>mill</a></p>
+second	<title>Old mill</title><p>The mill is closed, since the flood. The harbour of the town is closed, too. <a href=http://other.example/y>x</a></p>
+E
+for method in simhash exact segments abstract keywords semantic overlap vsm vsm:of=characters punctuation links; do
+	"$P" fp -q -j1 --stubs=match --method=$method pages.jsonl >together.fp
+	tac pages.jsonl >turned.jsonl
+	"$P" fp -q -j1 --stubs=match --method=$method turned.jsonl >turned.fp
+	same "$method: the same values in another order" <(rows together.fp | cut -f1,3- | sort) <(rows turned.fp | cut -f1,3- | sort)
+done
+
 # --- abstract ---
 a=$(printf 'a%.0s' {1..250}) b=$(printf '字%.0s' {1..300})
 pages >pages.jsonl <<E

@@ -177,7 +177,10 @@ START_TEST(links)
 	ck_assert(b->links[2].has_text && b->links[2].has_image);
 	ck_assert_uint_eq(b->links[0].block, PD_BLOCK_NONE);
 	ck_assert_uint_eq(b->links[2].block, 0);
-	ck_assert_uint_eq(b->runs[1].flags, PD_RUN_LINK | PD_RUN_EMPHASIS);
+	static const uint32_t flags[] = { PD_RUN_LINK, PD_RUN_LINK | PD_RUN_EMPHASIS, 0, 0, PD_RUN_LINK };
+	ck_assert_uint_eq(b->n_runs, sizeof flags / sizeof *flags);
+	for (size_t i = 0; i < b->n_runs; i++)
+		ck_assert_uint_eq(b->runs[i].flags & (PD_RUN_LINK | PD_RUN_EMPHASIS), flags[i]);
 	done(b);
 }
 END_TEST

@@ -354,6 +354,38 @@ START_TEST(stable)
 }
 END_TEST
 
+/* A line apart from the text is kept if it is prose: 70 bytes with a stop, or 140 without one. */
+static const struct prose_row {
+	const char *stop;
+	size_t bytes;
+	bool prose;
+} prose_rows[] = {
+	{ ".", 69, false },  { ".", 70, true },	   { "", 139, false },	 { "", 140, true },  { ". ", 70, true },
+	{ ".\"", 70, true }, { ", ", 70, true },   { "! ", 70, true },	 { "? ", 70, true }, { "; ", 70, true },
+	{ ": ", 70, false }, { ".1", 139, false }, { ".a", 139, false }, { "，", 70, true }, { "。", 70, true },
+	{ "！", 70, true },  { "？", 70, true },   { "；", 70, true },	 { "、", 70, true }, { "：", 70, true },
+	{ "…", 70, true },   { "।", 70, true },	   { "؟", 70, true },	 { "،", 70, true },  { "（", 139, false },
+	{ "—", 139, false }, { "ا", 139, false },  { "“", 139, false },
+};
+
+START_TEST(prose_lines)
+{
+	const struct prose_row *r = &prose_rows[_i];
+	struct pd_buf line = { 0 }, page = { 0 };
+	bool ends = r->stop[0] && !r->stop[1]; /* the stop is the end of the line */
+	if (!ends)
+		pd_buf_printf(&line, "harbour%sx", r->stop);
+	while (line.n + ends < r->bytes)
+		pd_buf_add_c(&line, line.n % 9 == 8 && line.n + 1 < r->bytes ? ' ' : 'm');
+	pd_buf_add_z(&line, ends ? r->stop : "");
+	pd_buf_printf(&page, "<div class=a><div>%s</div></div><div class=x>" P1 "</div>", pd_buf_z(&line));
+	find(pd_buf_span(&page), false);
+	ck_assert_msg(holds(pd_buf_z(&line)) == r->prose, "%zu bytes with \"%s\": \"%s\"", line.n, r->stop, pd_buf_z(&topic.text));
+	pd_buf_release(&line);
+	pd_buf_release(&page);
+}
+END_TEST
+
 START_TEST(features)
 {
 	find(pd_span_z("<title>My page</title><meta name=keywords content='k1 k2'><h1>Bridge</h1><div>"
@@ -539,6 +571,7 @@ int main(void)
 	tcase_add_loop_test(c, kept_and_dropped, 0, sizeof rows / sizeof *rows);
 	tcase_add_loop_test(c, kinds, 0, sizeof kind_rows / sizeof *kind_rows);
 	tcase_add_loop_test(c, decisions, 0, sizeof rows / sizeof *rows);
+	tcase_add_loop_test(c, prose_lines, 0, sizeof prose_rows / sizeof *prose_rows);
 	tcase_add_test(c, stable);
 	tcase_add_test(c, features);
 	tcase_add_test(c, empty);

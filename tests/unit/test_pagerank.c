@@ -68,8 +68,13 @@ static const struct {
 	size_t links;
 	double damping;
 } graphs[] = {
-	{ "one page", 1, 0, .85 },	{ "no links", 10, 0, .85 },	    { "no damping", 300, 2000, 0 },
-	{ "few links", 500, 100, .85 }, { "many links", 1000, 10000, .85 }, { "strong damping", 200, 900, .99 },
+	{ "no page", 0, 0, .85 },
+	{ "one page", 1, 0, .85 },
+	{ "no links", 10, 0, .85 },
+	{ "no damping", 300, 2000, 0 },
+	{ "few links", 500, 100, .85 },
+	{ "many links", 1000, 10000, .85 },
+	{ "strong damping", 200, 900, .99 },
 };
 
 START_TEST(plain)
@@ -102,6 +107,19 @@ START_TEST(plain)
 	free(now);
 	free(out);
 	free(l.v);
+}
+END_TEST
+
+/* What the rounding of the sums leaves is less than a double can show, also over many pages. */
+START_TEST(exact)
+{
+	enum { NODES = 5000 };
+	struct list l = { 0 };
+	double *rank = calloc(NODES, sizeof *rank);
+	ranks_of(&l, NODES, .85, 1, NULL, rank);
+	for (uint32_t v = 0; v < NODES; v++)
+		ck_assert_msg(rank[v] == 1, "without links, page %u has the rank %.17g", v, rank[v]);
+	free(rank);
 }
 END_TEST
 
@@ -149,6 +167,7 @@ int main(void)
 	TCase *t = tcase_create("ranks");
 	suite_add_tcase(s, t);
 	tcase_add_loop_test(t, plain, 0, (int)(sizeof graphs / sizeof *graphs));
+	tcase_add_test(t, exact);
 	tcase_add_test(t, same_bits);
 	tcase_add_test(t, errors);
 	SRunner *r = srunner_create(s);

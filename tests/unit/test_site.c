@@ -321,6 +321,7 @@ START_TEST(remembered)
 		"reserved.</footer></body>",
 		"<body><div class=x><p>" SLOGAN "<br>All rights reserved.</p></div></body>",
 		"<p>" SLOGAN,
+		"<body><p>one<p>two<p>three<p>four<p>five<p>six</body>", /* eight boxes, which are a whole byte */
 		"",
 	};
 	uint64_t key = key_of(article, SLOGAN, false);
