@@ -52,6 +52,10 @@ deal 3
 for options in '' '-k 3' '-k 8' '-k 3 --no-verify' --candidates=bands; do equal demo new.fp old.fp $options; done
 : >"$tmp/counters"
 equal "counters" new.fp old.fp
+is "the parameters count the rows of both, their fingerprints and sketches" \
+	"$(sed -nE 's/^(rows|prints|sketched) //p' got.params | tr '\n' ' ')" \
+	"$(rows all.fp | awk -F '\t' '{ prints += $1 != "-"; sketches += $14 != "-" } END { print NR, prints, sketches }') "
+has "the collection has the names of its columns" got.kept '^#fingerprint	id	url	'
 is "removed pages are counted, in the tombstones and in the collection" "$(counted TOMBSTONES) $(counted REMOVED)" "$(wc -l <gone) $(wc -l <gone)"
 # The removed pages can be removed from the dump.
 run "$P" apply -q -V got.gone -o clean.warc.gz "$demo"

@@ -21,6 +21,7 @@ done
 : >"$tmp/counters"
 equal "counters" demo.fp
 is "rows are counted by both steps that read them" "$(counted ROWS)" $((2 * $(rows demo.fp | wc -l)))
+is "the parameters have their number" "$(sed -n 's/^rows //p' got.params)" "$(rows demo.fp | wc -l)"
 for bits in 128 256; do
 	"$P" fp -q --bits=$bits "$demo" >wide.fp
 	equal "$bits bits" wide.fp
@@ -191,6 +192,9 @@ join_step plan --params=params <equal >plan
 join_step near --params=plan <equal >near
 join_step density --params=plan <near >density
 cat equal near | "$P" map --job=join --step=pairs --params=density 2>/dev/null | LC_ALL=C sort >tagged
+is "of the doubts about a page, the likeliest is written, once; of two, that with the first page" \
+	"$(printf '%s\t%s\t%s\t%s\t%s\n' p:1 5 p:9 1 low p:1 7 p:8 1 second p:1 7 p:3 1 first p:2 4 p:1 1 other p:3 1 p:1 1 last |
+		"$P" reduce --job=join --step=doubts --params=density 2>/dev/null | tr '\t\n' ' ;')" "q first;q other;q last;"
 at_least "rows of the previous step" "$(grep -c '^r' equal)" 2
 awk -F '\t' -v OFS='\t' '/^r\t/ && !done { $2 = $2 OFS "more"; done = 1; print NR >"line" } { print }' equal >wider
 awk -F '\t' -v OFS='\t' '/^r\t/ && !done { $NF = $NF OFS "more"; done = 1 } { print }' equal >longer

@@ -213,6 +213,15 @@ exits "--preset=paper -k 6 works" 0
 same "--preset=paper -k 6 finds the same" <(three "$tmp/out") want.6
 
 # --- how alike ---
+python3 - >shares.fp <<'E'
+# Sketches that share 128, 92, 80 … of their 128 minima; one in 16 of the others is expected to be equal.
+print('# pagededup fp 1 version=3 bits=64 | sketch=128x4x3\n#fingerprint\tid\turl\tsketch')
+for i, shared in enumerate((128, 128, 92, 80, 68, 56, 44, 32, 20)):
+    sketch = ''.join('%x' % ((k * 7 + (3 if k < shared else 8)) % 16) for k in range(128))
+    print('%016x\tx:%d\thttp://h%d.example/\t%s' % (1 << i, i, i, sketch))
+E
+is "similarities are printed with three digits" "$("$P" match -q --all-pairs -k 2 --similarity=1% --similarity-same-host=1% shares.fp | rows |
+	awk -F '\t' '$1 == "x:0" { print $4 }' | tr '\n' ' ')" "1.000 0.700 0.600 0.500 0.400 0.300 0.200 0.100 "
 says() { match "${@:2}" in.fp; has "${*:2}: $1" "$tmp/out" "similarity=$1 "; }
 says "0.5 similarity_same_host=0.7" -k 8
 says "0.9 similarity_same_host=0.9" --similar=90%

@@ -66,13 +66,13 @@ is "--exempt: no verdict names a page that is over it" "$("$P" cluster -q --exem
 is "at the threshold it is like any other" "$("$P" cluster -q --exempt=9 --max-loss=1 turned.pairs | rows | grep -c 'two.example\|one.example')" 2
 run "$P" cluster --exempt=8.9 turned.pairs
 has "the closing line says so" "$tmp/err" ', 1 pair of pages whose quality is over 8.9'
-printf 'http://two.example/a\t9\n' >qualities
 sed '/^[^#]/s/^/# suspect other-subject\t/' pairs >doubtful.pairs
-for file in pairs doubtful.pairs; do
-	run "$P" cluster --exempt=8.9 --quality=qualities --max-loss=1 $file
-	has "with --quality=FILE, too, of $file" "$tmp/err" ', 1 pair of pages whose quality is over 8.9'
-	run "$P" cluster --exempt=9 --quality=qualities --max-loss=1 $file
-	hasnt "and not at the threshold, of $file" "$tmp/err" 'whose quality'
+for case in "one pairs" "two pairs" "one doubtful.pairs" "two doubtful.pairs"; do
+	printf 'http://%s.example/a\t9\n' "${case% *}" >qualities
+	run "$P" cluster --exempt=8.9 --quality=qualities --max-loss=1 "${case#* }"
+	has "with --quality=FILE, too: $case" "$tmp/err" ', 1 pair of pages whose quality is over 8.9'
+	run "$P" cluster --exempt=9 --quality=qualities --max-loss=1 "${case#* }"
+	hasnt "and not at the threshold: $case" "$tmp/err" 'whose quality'
 done
 mkdir in && cp pages.jsonl in/
 "$P" dedup -q --ranks=none -o out in/pages.jsonl 2>err

@@ -386,6 +386,23 @@ START_TEST(prose_lines)
 }
 END_TEST
 
+/* A shelf is the text of a page if it has at least as many bytes as the other text: 8 * (22 + 10 + 6 + 15). */
+START_TEST(shelf_or_text)
+{
+	for (size_t bytes = 424; bytes <= 425; bytes++) {
+		struct pd_buf page = { 0 };
+		pd_buf_add_z(&page, "<div class=x><p>");
+		for (size_t i = 0; i < bytes; i++)
+			pd_buf_add_c(&page, i % 8 == 7 && i + 1 < bytes ? ' ' : 'm');
+		pd_buf_add_z(&page, "</p></div>" SHELF);
+		find(pd_buf_span(&page), false);
+		ck_assert_msg(holds("Chair number 8") == (bytes == 424), "%zu bytes of other text: \"%s\"", bytes,
+			      pd_buf_z(&topic.text));
+		pd_buf_release(&page);
+	}
+}
+END_TEST
+
 START_TEST(features)
 {
 	find(pd_span_z("<title>My page</title><meta name=keywords content='k1 k2'><h1>Bridge</h1><div>"
@@ -572,6 +589,7 @@ int main(void)
 	tcase_add_loop_test(c, kinds, 0, sizeof kind_rows / sizeof *kind_rows);
 	tcase_add_loop_test(c, decisions, 0, sizeof rows / sizeof *rows);
 	tcase_add_loop_test(c, prose_lines, 0, sizeof prose_rows / sizeof *prose_rows);
+	tcase_add_test(c, shelf_or_text);
 	tcase_add_test(c, stable);
 	tcase_add_test(c, features);
 	tcase_add_test(c, empty);

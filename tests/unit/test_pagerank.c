@@ -39,6 +39,14 @@ static int failing_link(void *ctx, uint32_t *from, uint32_t *to, struct pd_err *
 	return ((struct list *)ctx)->at++ < 3 ? 1 : pd_fail(e, PD_ERR_SYSTEM, "broken");
 }
 
+/* Only the first pass fails. */
+static int link_failing_once(void *ctx, uint32_t *from, uint32_t *to, struct pd_err *e)
+{
+	struct list *l = ctx;
+	*from = *to = 0;
+	return l->n++ ? 0 : pd_fail(e, PD_ERR_SYSTEM, "broken once");
+}
+
 /* Make n links; page 0 has many, and the last tenth of the pages has none. */
 static struct list links_new(uint32_t nodes, size_t n)
 {
@@ -153,6 +161,9 @@ START_TEST(errors)
 	uint64_t n;
 	ck_assert_int_eq(pd_pagerank(&edges, 1, .85, 1, NULL, rank, &n, &e), PD_ERR_SYSTEM);
 	ck_assert_str_eq(e.text, "broken");
+	l = (struct list){ 0 };
+	edges.next = link_failing_once;
+	ck_assert_int_eq(pd_pagerank(&edges, 1, .85, 1, NULL, rank, &n, &e), PD_ERR_SYSTEM);
 	l = links_new(1, 10);
 	edges.next = next_link;
 	ck_assert_int_eq(pd_pagerank(&edges, 1, .85, 1, &nowhere, rank, &n, &e), PD_ERR_SYSTEM);
