@@ -87,7 +87,7 @@ static int read_param(struct pd_method_spec *s, struct pd_span item, enum pd_met
 	}
 	if (pd_span_real(item, out) && *out >= p[i].least && *out <= p[i].most && (!p[i].whole || *out == floor(*out)))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_USAGE, "%s: %s takes a %snumber from %g to %g, not '%.*s'", m->name, p[i].name,
+	return pd_fail(e, PD_ERR_USAGE, "%s: %s takes a %snumber from %.7g to %.7g, not '%.*s'", m->name, p[i].name,
 		       p[i].whole ? "whole " : "", p[i].least, p[i].most, (int)item.n, item.p ? item.p : "");
 }
 

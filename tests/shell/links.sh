@@ -97,6 +97,12 @@ done
 } >bases.jsonl
 is "a <base> that is not a URL is ignored, as is that of another page" "$("$P" link -q bases.jsonl | rows | cut -f2 | tr '\n' ' ')" \
 	"http://base.example/x/1 http://b.example/2 http://c.example/3 "
+{
+	web http://a.example/p "<p>$text"
+	echo '{"html":"<p>A page without a URL.  <a href=http://a.example/p>one</a>"}'
+} >unnamed.jsonl
+is "links of a page without a URL are not links to itself, also after the page that they name" \
+	"$("$P" link -q -j1 --stubs=match unnamed.jsonl | rows | cut -f2,6)" "http://a.example/p	one"
 web http://site.example/p "<p>$text" >without.jsonl
 run "$P" link -q without.jsonl
 is "a page without links has no rows" "$code $(rows "$tmp/out")" "0 "

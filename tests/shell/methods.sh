@@ -78,6 +78,14 @@ exact:of	of takes one of
 segments:n=0	n takes a whole number from 1 to 1000
 segments:n=1.5	n takes a whole number
 segments:n=nan	n takes a whole number
+segments:n=1001	n takes a whole number from 1 to 1000,
+segments:bytes=1001	bytes takes a whole number from 0 to 1000,
+abstract:size=1048577	size takes a whole number from 8 to 1048576,
+abstract:size=7	size takes a whole number from 8 to 1048576,
+keywords:n=1001	n takes a whole number from 1 to 1000,
+semantic:n=1001	n takes a whole number from 1 to 1000,
+overlap:n=10001	n takes a whole number from 0 to 10000,
+punctuation:c=1001	c takes a whole number from 1 to 1000,
 segments:m=1	no parameter .m.
 segments:shared=3	shared is for .match --method.
 simhash:bits=64	simhash has no parameter .bits.

@@ -36,7 +36,9 @@
 #define PRICED(n, maker) \
 	"<li><a href=/" n ">A chair of oak, made by " maker "</a><div>The price of one of them, with a seat of leather, is " n \
 	" &euro;</div><button>Buy it</button><p>Into the basket</p></li>"
-#define SHELF "<ul>" GOODS("1") GOODS("2") GOODS("3") GOODS("4") GOODS("5") GOODS("6") GOODS("7") GOODS("8") "</ul>"
+#define FIVE GOODS("1") GOODS("2") GOODS("3") GOODS("4") GOODS("5")
+#define SIX FIVE GOODS("6")
+#define SHELF "<ul>" SIX GOODS("7") GOODS("8") "</ul>"
 #define CARDS CARD("one") CARD("two") CARD("three") CARD("four")
 
 static const struct row {
@@ -188,6 +190,8 @@ static const struct row {
 	  "<div>" P1 "</div><ul>" PRICED("1", "Anna") PRICED("2", "Bela") PRICED("3", "Carl") PRICED("4", "Dora")
 		  PRICED("5", "Emil") PRICED("6", "Fritz") PRICED("7", "Gerda") PRICED("8", "Hugo") "</ul>",
 	  "made by Hugo\nThe price of one of them, with a seat of leather, is 8", "basket", 0 },
+	{ "six goods are a shelf", "<div>" P1 "</div><ul>" SIX "</ul>", "Chair number 6, of oak\n620.50", "basket", 0 },
+	{ "five are not: no text of theirs is a control", "<div>" P1 "</div><ul>" FIVE "</ul>", "Into the basket", NULL, 0 },
 	{ "other text next to a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
 	{ "a shelf and a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
 	{ "links without prices are not a shelf",
