@@ -220,6 +220,9 @@ for i, shared in enumerate((128, 128, 92, 80, 68, 56, 44, 32, 20)):
     sketch = ''.join('%x' % ((k * 7 + (3 if k < shared else 8)) % 16) for k in range(128))
     print('%016x\tx:%d\thttp://h%d.example/\t%s' % (1 << i, i, i, sketch))
 E
+head -3 shares.fp >one.fp
+match one.fp
+is "a single page: no pair" "$code $(rows "$tmp/out" | wc -l)" "0 0"
 is "similarities are printed with three digits" "$("$P" match -q --all-pairs -k 2 --similarity=1% --similarity-same-host=1% shares.fp | rows |
 	awk -F '\t' '$1 == "x:0" { print $4 }' | tr '\n' ' ')" "1.000 0.700 0.600 0.500 0.400 0.300 0.200 0.100 "
 says() { match "${@:2}" in.fp; has "${*:2}: $1" "$tmp/out" "similarity=$1 "; }

@@ -567,6 +567,8 @@ static const struct head_row {
 	{ "上一篇：另一条", PD_HEAD_LINE },
 	{ "网友评论", PD_HEAD_SECTION },
 	{ "评论员文章", PD_HEAD_NONE },
+	{ "\xC2\xA9", PD_HEAD_LINE },
+	{ "(c)", PD_HEAD_LINE },
 	{ "", PD_HEAD_NONE },
 	{ "Re", PD_HEAD_NONE },
 };

@@ -24,6 +24,8 @@ static const struct {
 	{ "keywords: the first of two", META("name", "keywords", "a") META("name", "keywords", "b"), FIELD(keywords), "a" },
 	{ "keywords: an empty one is none", META("name", "keywords", " ") META("name", "keywords", "b"), FIELD(keywords), "b" },
 	{ "description", META("name", "description", "x &lt;&#x4e2d;"), FIELD(description), "x <\u4e2d" },
+	{ "description: a line break and the indentation after it", META("name", "description", "a\n   b"), FIELD(description),
+	  "a\nb" },
 	{ "description: content first", "<meta content='a' name='description'>", FIELD(description), "a" },
 	{ "description: Open Graph's", META("property", "og:description", "a"), FIELD(description), "a" },
 	{ "description: HTML's own wins, after", META("property", "og:description", "a") META("name", "description", "b"),
