@@ -41,6 +41,8 @@ is "types: more than 5" "$(met types types)" "6 7 "
 is "types: more than 6" "$(met types types=6)" "7 "
 is "body: more than 5" "$(met body body)" "6 7 "
 is "body: more than 4" "$(met body body=4)" "5 6 7 "
+awk -F '\t' -v OFS='\t' -v id="$(rows pages.fp | awk -F '\t' '$3 ~ /body7-b/ { print $2 }')" '$1 == id { $5 = "noise" } 1' links >half.links
+is "body: of both pages" "$("$P" match -q --rule=body --links=half.links pages.fp | rows | cut -f6 | sed -nE 's/.*:\/\/body([0-9]+)-.*/\1/p')" 6
 is "domains: fewer than 5" "$(met domains domains)" "4 "
 is "domains: fewer than 6, than 4" "$(met domains domains=6)/$(met domains domains=4)" "4 5 /"
 is "anchors: all of them, except stop words" "$(met anchors anchors)" "20 "

@@ -223,6 +223,16 @@ for method in simhash exact segments abstract keywords semantic overlap vsm vsm:
 	same "$method: the same values in another order" <(rows together.fp | cut -f1,3- | sort) <(rows turned.fp | cut -f1,3- | sort)
 done
 
+# --- parts of a text are apart ---
+pages >pages.jsonl <<'E'
+title	<title>mill</title><p>stone</p>
+text	<p>mill stone</p>
+early	<p>mill</p><p>stones</p>
+late	<p>mills</p><p>tones</p>
+E
+agree "semantic: the title is apart from the text" semantic title text
+differ "segments: lines of a segment are apart" segments:by=lines:n=2:bytes=0 early late
+
 # --- abstract ---
 a=$(printf 'a%.0s' {1..250}) b=$(printf '字%.0s' {1..300})
 pages >pages.jsonl <<E
