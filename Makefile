@@ -374,7 +374,7 @@ WHEEL_PROGRAM = pagededup$(if $(filter %-musl,$(TARGET)),-static)
 one-wheel: $(B)/$(WHEEL_PROGRAM) $(B)/libpagededup.a $(if $(CROSS),$(B)/LIBRARIES) ## build one wheel: of CROSS=, or for this machine and with its shared libraries
 	@rm -rf $(B)/wheel python/build python/pagededup/_bin python/LIBRARIES && mkdir -p $(B)/wheel $(WHEELS)
 	$(if $(CROSS),@cp $(B)/LIBRARIES python)
-	@PAGEDEDUP_BUILD=$(abspath $(B)) PAGEDEDUP_PROGRAM=$(WHEEL_PROGRAM) $(if $(CROSS),PAGEDEDUP_PLATFORM=$(WHEEL_SYSTEM) PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -s' \
+	@PAGEDEDUP_BUILD=$(abspath $(B)) PAGEDEDUP_PROGRAM=$(WHEEL_PROGRAM) $(if $(CROSS),PAGEDEDUP_PLATFORM=$(WHEEL_SYSTEM) PAGEDEDUP_PATCHELF='$(CROSS)/bin/patchelf' PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -s' \
 		CFLAGS="-I$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))') -idirafter /usr/include") $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
 	@rm -f $(WHEELS)/*-$(if $(CROSS),$(WHEEL_SYSTEM),linux_*).whl
 	@mv $(B)/wheel/*.whl $(WHEELS) && ls $(WHEELS)/*-$(if $(CROSS),$(WHEEL_SYSTEM),linux_*).whl

@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from native import BUILD, HERE, TOP  # noqa: E402
 
 BUILT = [os.path.join(BUILD, name) for name in ('libpagededup.a', 'pagededup')]
+PLATFORM = os.environ.get('PAGEDEDUP_PLATFORM', '')  # the system of a cross compiler, as a wheel names it
 SOURCES = ['Makefile', 'VERSION', 'LICENSE', 'THIRD-PARTY', 'src', 'include', 'dict', 'tools', 'tests/golden']
 
 
@@ -51,6 +52,10 @@ class BuildExtension(build_ext):
         """Python's own flags may name folders of the machine that built it: the extension must not look for libraries there."""
         self.compiler.linker_so = [word for word in self.compiler.linker_so if not word.startswith('-Wl,-rpath')]
         super().build_extensions()
+        if PLATFORM.startswith('musllinux'):  # zig names musl as its authors do, and auditwheel expects the name of Alpine
+            for extension in self.extensions:
+                subprocess.check_call([os.environ.get('PAGEDEDUP_PATCHELF', 'patchelf'), '--replace-needed', 'libc.so',
+                                       'libc.musl-%s.so.1' % PLATFORM.split('_', 3)[3], self.get_ext_fullpath(extension.name)])
 
 
 class BuildPackage(build_py):
@@ -95,9 +100,8 @@ class Wheel(bdist_wheel):
         super().finalize_options()
 
     def get_tag(self):
-        """PAGEDEDUP_PLATFORM names the system of a cross compiler."""
         *python, platform = super().get_tag()
-        return (*python, os.environ.get('PAGEDEDUP_PLATFORM', platform))
+        return (*python, PLATFORM or platform)
 
 
 setup(cffi_modules=['native.py:builder'],
