@@ -233,7 +233,13 @@ static int read_responses_of(struct pd_apply *a, const struct pd_read_file *f, s
 	return pd_apply_unrevisit_read(a->unrevisit, f->path, e);
 }
 
-/* Note the responses of the inputs, and of the dumps in the folder of originals. */
+static int note_dump(struct pd_apply *a, const struct pd_read_file *f, struct pd_err *e)
+{
+	pd_apply_unrevisit_note_file(a->unrevisit, f->path);
+	return PD_OK;
+}
+
+/* Note the responses of the inputs, and of the dumps in the folder of originals or of indexes of them. */
 static int read_responses(struct pd_apply *a, struct pd_err *e)
 {
 	int status = PD_OK;
@@ -243,8 +249,14 @@ static int read_responses(struct pd_apply *a, struct pd_err *e)
 			status = pd_fail(e, PD_ERR_USAGE, "%s: --revisits reads its inputs twice; give files, not pipes", f->label);
 		else if (!f->error)
 			status = read_responses_of(a, f, e);
+		if (!status && !f->error && a->o->indexes)
+			status = note_dump(a, f, e);
 	}
-	return status || !a->o->originals ? status : for_each_file(a, a->o->originals, read_responses_of, e);
+	for (char *const *index = a->o->indexes; index && *index && !status; index++)
+		status = pd_apply_unrevisit_index(a->unrevisit, *index, a->o->in.damage, e);
+	if (status || !a->o->originals)
+		return status;
+	return for_each_file(a, a->o->originals, a->o->indexes ? note_dump : read_responses_of, e);
 }
 
 int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e)

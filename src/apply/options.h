@@ -33,11 +33,12 @@ struct pd_apply_options {
 	const char *removed;
 	const char *originals;					     /* the folder to search for it; or NULL */
 	void (*missing)(void *ctx, const char *id, const char *why); /* called for a kept revisit; or NULL */
-	bool revisits;		     /* restore the responses that revisits of any program refer to */
-	bool any_packing;	     /* inputs that `fp` cannot decompress are copied instead of refused */
-	bool link;		     /* make hard links to inputs without removed records */
-	bool keep_others;	     /* all records that are not pages are kept */
-	bool rewrite_revisits;	     /* a revisit record for each page removed; `removals` need dup_of, and inputs are files */
+	char *const *indexes;  /* of responses (unrevisit.h), read instead of the dumps in `originals`; NULL at the end; or NULL */
+	bool revisits;	       /* restore the responses that revisits of any program refer to */
+	bool any_packing;      /* inputs that `fp` cannot decompress are copied instead of refused */
+	bool link;	       /* make hard links to inputs without removed records */
+	bool keep_others;      /* all records that are not pages are kept */
+	bool rewrite_revisits; /* a revisit record for each page removed; `removals` need dup_of, and inputs are files */
 	const char *const *reserved; /* names in the folder that no output of an input may have, NULL at the end; or NULL */
 	/* With `to_folder`: files that must not be inputs or in an input folder; NULL at the end; or NULL. */
 	const char *const *also_written;

@@ -10,12 +10,26 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "read/http.h"
+#include "read/select.h"
 
 enum { RECORD_MAX = 1 << 30 };
+
+enum response_state {
+	RESPONSE_READ,	  /* `path` is a dump */
+	RESPONSE_INDEXED, /* `path` is its name in an index */
+	RESPONSE_MISSING, /* there is no such dump, or another record at this place */
+};
 
 struct response {
 	const char *path;
 	uint64_t offset, digest; /* of the payload, hashed; 0: unknown */
+	enum response_state state;
+};
+
+/* A dump that an index may name. */
+struct named_dump {
+	const char *path;
+	uint32_t next; /* number + 1 of another one with this base name */
 };
 
 struct pd_apply_unrevisit {
@@ -25,7 +39,11 @@ struct pd_apply_unrevisit {
 	struct response *responses;
 	size_t n_responses, cap_responses;
 	struct pd_map by_id, by_capture, by_digest; /* hash -> number + 1 */
-	struct pd_read_source source, whole;	    /* headers; whole records */
+	struct named_dump *dumps;
+	size_t n_dumps, cap_dumps;
+	struct pd_map by_base;			    /* hash of a base name -> number + 1 in `dumps` */
+	struct pd_names indexed;		    /* names of dumps in indexes */
+	struct pd_read_source source, probe, whole; /* headers; headers at a place; whole records */
 	struct pd_read_sink sink;
 	struct pd_record record, original;
 	/* of the input scanned last */
@@ -41,8 +59,9 @@ struct pd_apply_unrevisit *pd_apply_unrevisit_new(void (*missing)(void *ctx, con
 	u->missing = missing;
 	u->ctx = ctx;
 	pd_read_source_init(&u->source, &headers, &u->sink);
+	pd_read_source_init(&u->probe, &headers, &u->sink);
 	pd_read_source_init(&u->whole, &whole, &u->sink);
-	u->source.keep_headers = u->whole.keep_headers = u->whole.keep_blocks = true;
+	u->source.keep_headers = u->probe.keep_headers = u->whole.keep_headers = u->whole.keep_blocks = true;
 	return u;
 }
 
@@ -51,13 +70,17 @@ void pd_apply_unrevisit_free(struct pd_apply_unrevisit *u)
 	if (!u)
 		return;
 	pd_read_source_release(&u->source);
+	pd_read_source_release(&u->probe);
 	pd_read_source_release(&u->whole);
 	pd_record_release(&u->record);
 	pd_record_release(&u->original);
 	pd_map_release(&u->by_id);
 	pd_map_release(&u->by_capture);
 	pd_map_release(&u->by_digest);
+	pd_map_release(&u->by_base);
+	pd_names_release(&u->indexed);
 	pd_arena_release(&u->arena);
+	free(u->dumps);
 	free(u->responses);
 	free(u->cuts);
 	free(u);
@@ -68,6 +91,70 @@ static void put_first(struct pd_map *map, uint64_t hash, size_t number)
 	uint32_t *at = hash ? pd_map_put(map, hash) : NULL;
 	if (at && !*at)
 		*at = (uint32_t)number;
+}
+
+/* The same in dumps and indexes: without the name of the algorithm, which some indexes leave out. */
+static uint64_t hash_digest(struct pd_span digest)
+{
+	digest = pd_span_trim(digest);
+	if (pd_span_istarts(digest, "sha1:"))
+		digest = pd_span(digest.p + 5, digest.n - 5);
+	return pd_apply_hash_id(digest);
+}
+
+/* A time by its first 14 digits, as indexes have it. */
+static uint64_t hash_capture(struct pd_span url, struct pd_span date)
+{
+	char digits[14];
+	size_t n = 0;
+	for (size_t i = 0; i < date.n && n < sizeof digits; i++)
+		if (pd_ascii_digit(date.p[i]))
+			digits[n++] = date.p[i];
+	return pd_apply_hash_capture(url, pd_span(digits, n));
+}
+
+static void add_response(struct pd_apply_unrevisit *u, struct response r, uint64_t id, uint64_t capture)
+{
+	u->responses = pd_grow(u->responses, u->n_responses, &u->cap_responses, sizeof *u->responses);
+	u->responses[u->n_responses++] = r;
+	put_first(&u->by_id, id, u->n_responses);
+	put_first(&u->by_capture, capture, u->n_responses);
+	put_first(&u->by_digest, r.digest, u->n_responses);
+}
+
+static struct pd_span base_of(struct pd_span path)
+{
+	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	return slash ? pd_span(slash + 1, (size_t)(path.p + path.n - slash) - 1) : path;
+}
+
+void pd_apply_unrevisit_note_file(struct pd_apply_unrevisit *u, const char *path)
+{
+	uint32_t *first = pd_map_put(&u->by_base, pd_map_key(base_of(pd_span_z(path))));
+	u->dumps = pd_grow(u->dumps, u->n_dumps, &u->cap_dumps, sizeof *u->dumps);
+	u->dumps[u->n_dumps++] = (struct named_dump){ pd_arena_copy(&u->arena, pd_span_z(path)).p, *first };
+	*first = (uint32_t)u->n_dumps;
+}
+
+static void take_line(void *ctx, const struct pd_index_line *l)
+{
+	struct pd_apply_unrevisit *u = ctx;
+	if (pd_span_ieq(l->mime, "warc/revisit"))
+		return;
+	uint32_t name = pd_names_add(&u->indexed, l->filename);
+	add_response(u,
+		     (struct response){ .path = u->indexed.v[name].p,
+					.offset = l->offset,
+					.digest = hash_digest(l->digest),
+					.state = RESPONSE_INDEXED },
+		     0, hash_capture(l->url, l->time));
+}
+
+int pd_apply_unrevisit_index(struct pd_apply_unrevisit *u, const char *path,
+			     void (*damage)(void *ctx, const struct pd_read_damage *d), struct pd_err *e)
+{
+	struct pd_read_sink sink = { .damage = damage, .ctx = u->ctx };
+	return pd_index_read(path, take_line, u, &sink) ? pd_fail_errno(e, "%s: cannot read", path) : PD_OK;
 }
 
 int pd_apply_unrevisit_read(struct pd_apply_unrevisit *u, const char *path, struct pd_err *e)
@@ -84,11 +171,8 @@ int pd_apply_unrevisit_read(struct pd_apply_unrevisit *u, const char *path, stru
 		if (r->kind != PD_RECORD_RESPONSE || x.stream || r->length > RECORD_MAX)
 			continue;
 		struct pd_apply_fields f = pd_apply_read_fields(r);
-		u->responses = pd_grow(u->responses, u->n_responses, &u->cap_responses, sizeof *u->responses);
-		u->responses[u->n_responses++] = (struct response){ copy, x.begin, pd_apply_hash_id(f.digest) };
-		put_first(&u->by_id, pd_apply_hash_id(f.id), u->n_responses);
-		put_first(&u->by_capture, pd_apply_hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)), u->n_responses);
-		put_first(&u->by_digest, pd_apply_hash_id(f.digest), u->n_responses);
+		add_response(u, (struct response){ .path = copy, .offset = x.begin, .digest = hash_digest(f.digest) },
+			     pd_apply_hash_id(f.id), hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)));
 	}
 	if (more < 0)
 		pd_fail_errno(e, "%s: cannot read", path);
@@ -96,23 +180,61 @@ int pd_apply_unrevisit_read(struct pd_apply_unrevisit *u, const char *path, stru
 	return more < 0 ? PD_ERR_SYSTEM : PD_OK;
 }
 
-/* The number + 1 of the response that a revisit refers to; 0: none, and the reason. */
-static uint32_t find_response(const struct pd_apply_unrevisit *u, const struct pd_apply_fields *f, const char **why)
+/* Read the header of the record at a place: return whether it is a response with the digest of a line of the index. */
+static bool is_response_at(struct pd_apply_unrevisit *u, const char *path, const struct response *r)
 {
-	uint64_t digest = pd_apply_hash_id(f->digest);
+	bool found = !pd_read_source_open_at(&u->probe, path, path, r->offset) &&
+		     pd_read_source_next(&u->probe, &u->original) == 1 && u->original.kind == PD_RECORD_RESPONSE &&
+		     u->original.length <= RECORD_MAX;
+	uint64_t digest = found ? hash_digest(pd_apply_read_fields(&u->original).digest) : 0;
+	pd_read_source_close(&u->probe);
+	return found && (!digest || !r->digest || digest == r->digest);
+}
+
+/* Find the dump of a response that an index names: a file whose whole path ends in its name, one with its base name, or the
+ * path itself.  It is searched once. */
+static void find_dump(struct pd_apply_unrevisit *u, struct response *r)
+{
+	struct pd_span name = pd_span_z(r->path);
+	const uint32_t *first = pd_map_find(&u->by_base, pd_map_key(base_of(name)));
+	const char *found = NULL;
+	for (int whole = 1; whole >= 0 && !found; whole--)
+		for (uint32_t i = first ? *first : 0; i && !found; i = u->dumps[i - 1].next) {
+			struct pd_span path = pd_span_z(u->dumps[i - 1].path);
+			bool ends = path.n >= name.n && memcmp(path.p + path.n - name.n, name.p, name.n) == 0;
+			if (ends == whole && is_response_at(u, path.p, r))
+				found = path.p;
+		}
+	if (!found && is_response_at(u, name.p, r))
+		found = name.p;
+	r->path = found ? found : r->path;
+	r->state = found ? RESPONSE_READ : RESPONSE_MISSING;
+}
+
+/* The number + 1 of the response that a revisit refers to; 0: none, and the reason. */
+static uint32_t find_response(struct pd_apply_unrevisit *u, const struct pd_apply_fields *f, const char **why)
+{
+	uint64_t digest = hash_digest(f->digest);
 	const struct pd_map *maps[] = { &u->by_id, &u->by_capture, &u->by_digest };
-	uint64_t hashes[] = { pd_apply_hash_id(f->refers_to), pd_apply_hash_capture(f->refers_to_uri, f->refers_to_date), digest };
-	bool other = false;
+	uint64_t hashes[] = { pd_apply_hash_id(f->refers_to), hash_capture(f->refers_to_uri, f->refers_to_date), digest };
+	bool other = false, missing = false;
 	for (int i = 0; i < 3; i++) {
 		const uint32_t *number = hashes[i] ? pd_map_find(maps[i], hashes[i]) : NULL;
 		if (!number)
 			continue;
-		uint64_t its = u->responses[*number - 1].digest;
-		if (!its || !digest || its == digest)
+		struct response *r = &u->responses[*number - 1];
+		if (r->digest && digest && r->digest != digest) {
+			other = true;
+			continue;
+		}
+		if (r->state == RESPONSE_INDEXED)
+			find_dump(u, r);
+		if (r->state == RESPONSE_READ)
 			return *number;
-		other = true;
+		missing = true;
 	}
-	*why = other ? "the record that it refers to has another payload digest"
+	*why = missing ? "the index names a dump that is not there, or has another record at this place"
+	       : other ? "the record that it refers to has another payload digest"
 	       : hashes[0] || hashes[1] || digest
 		       ? "the record that it refers to is not in these dumps, or shares a compressed member"
 		       : "it does not say to which record it refers";

@@ -42,6 +42,8 @@ static const struct pd_opt opts[] = {
 	  .help = "--restore: the folder of the original dumps" },
 	{ .type = PD_OPT_FLAG, .name = "revisits", .rare = true, AT(revisits),
 	  .help = "--restore: write the responses that revisits of any program refer to" },
+	{ .type = PD_OPT_LIST, .name = "index", .rare = true, .arg = "INDEX", AT(indexes),
+	  .n = offsetof(struct pd_stage_apply, n_indexes), .help = "--revisits: look up responses in CDXJ or CDX; may be repeated" },
 	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_FLAG, .name = "list", AT(list), .help = "write no dump: print the paths of the files to delete" },
 	{ .type = PD_OPT_FLAG, .name = "delete", AT(remove), .help = "write no dump: delete these files; needs --rows" },
@@ -91,6 +93,8 @@ static int check_apply(const struct pd_stage_apply *o, char **inputs, int n_inpu
 		return pd_fail(e, PD_ERR_USAGE, "--removed must be a file or a folder, because an index is written next to it");
 	if (o->revisits && (!o->restore || o->removed || stdin_input))
 		return pd_fail(e, PD_ERR_USAGE, "--revisits needs --restore, and files that can be read twice, without --removed");
+	if (o->n_indexes && !o->revisits)
+		return pd_fail(e, PD_ERR_USAGE, "--index needs --restore --revisits, which look up responses in it");
 	if (o->originals && !o->restore)
 		return pd_fail(e, PD_ERR_USAGE, "--originals needs --restore");
 	if (!o->restore && !o->verdicts)
@@ -129,12 +133,18 @@ static int run_apply(int argc, char **argv)
 	int first;
 	pd_log_init(&log, "apply");
 	int code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &o.walk, &first, &log);
-	if (code)
-		return code - 1;
-	int status = check_apply(&o, argv + first, argc - first, &e);
-	if (!status)
-		status = pd_stage_apply_run(&o, argv + first, argc - first, &log, &e);
-	return pd_command_exit(status, &log, &e);
+	if (!code && o.n_indexes) { /* the list ends in NULL */
+		o.indexes = pd_realloc(o.indexes, (size_t)(o.n_indexes + 1) * sizeof *o.indexes);
+		o.indexes[o.n_indexes] = NULL;
+	}
+	if (!code) {
+		int status = check_apply(&o, argv + first, argc - first, &e);
+		if (!status)
+			status = pd_stage_apply_run(&o, argv + first, argc - first, &log, &e);
+		code = 1 + pd_command_exit(status, &log, &e);
+	}
+	free(o.indexes);
+	return code - 1;
 }
 
 const struct pd_command pd_cmd_apply = { &usage, run_apply };

@@ -19,13 +19,15 @@ struct pd_select {
 	size_t n, cap;
 	uint64_t *offsets; /* returned last */
 	size_t cap_offsets;
-	struct pd_json_reader reader;
-	struct pd_json_member fields[2];
-	/* of a CDX file: the relevant columns; negative: counted from the end of a line */
-	int offset_column, name_column;
 };
 
-enum { OFFSET, FILENAME, COLUMNS_MAX = 32 };
+enum { OFFSET, FILENAME, URL, TIME, MIME, DIGEST, FIELDS, COLUMNS_MAX = 32 };
+
+struct index_reader {
+	struct pd_json_reader reader;
+	struct pd_json_member fields[FIELDS];
+	int column[FIELDS]; /* of a CDX file; negative: counted from the end of a line */
+};
 
 static struct pd_span base_of(struct pd_span path)
 {
@@ -33,53 +35,89 @@ static struct pd_span base_of(struct pd_span path)
 	return slash ? pd_span(slash + 1, (size_t)(path.p + path.n - slash - 1)) : path;
 }
 
-static bool add_place(struct pd_select *s, struct pd_span offset, struct pd_span name)
+static void add_place(void *ctx, const struct pd_index_line *line)
 {
-	struct place p;
-	if (!name.n || !pd_span_u64(offset, &p.offset))
-		return false;
+	struct pd_select *s = ctx;
+	struct place p = { .offset = line->offset };
 	size_t before = s->files.n;
-	p.file = pd_names_add(&s->files, name);
+	p.file = pd_names_add(&s->files, line->filename);
 	if (s->files.n > before) {
 		s->base = pd_grow(s->base, before, &s->cap_base, sizeof *s->base);
 		s->requested = pd_grow(s->requested, before, &s->cap_requested, sizeof *s->requested);
-		s->base[before] = pd_names_add(&s->bases, base_of(name));
+		s->base[before] = pd_names_add(&s->bases, base_of(line->filename));
 		s->requested[before] = false;
 	}
 	s->places = pd_grow(s->places, s->n, &s->cap, sizeof *s->places);
 	s->places[s->n++] = p;
+}
+
+/* --- lines --- */
+
+/* " CDX N b a m s k r M S V g": a letter for each column. */
+static void parse_columns(struct index_reader *x, struct pd_span letters)
+{
+	static const char names[FIELDS] = {
+		[OFFSET] = 'V', [FILENAME] = 'g', [URL] = 'a', [TIME] = 'b', [MIME] = 'm', [DIGEST] = 'k'
+	};
+	struct pd_span letter;
+	for (int k = URL; k < FIELDS; k++)
+		x->column[k] = COLUMNS_MAX;
+	for (int i = 0; letters.n && pd_span_split(&letters, ' ', &letter); i++)
+		for (int k = 0; k < FIELDS && letter.n == 1; k++)
+			if (letter.p[0] == names[k])
+				x->column[k] = i;
+}
+
+static bool parse_cdx(struct index_reader *x, struct pd_span line, struct pd_span value[FIELDS])
+{
+	struct pd_span columns[COLUMNS_MAX];
+	int n = 0;
+	while (line.n && n < COLUMNS_MAX && pd_span_split(&line, ' ', &columns[n]))
+		n++;
+	for (int k = 0; k < FIELDS; k++) {
+		int at = x->column[k] >= 0 ? x->column[k] : n + x->column[k];
+		bool there = n >= 9 && at >= 0 && at < n && !pd_span_is(columns[at], "-");
+		value[k] = there ? columns[at] : pd_span(NULL, 0);
+	}
+	return value[OFFSET].n > 0;
+}
+
+static bool parse_cdxj(struct index_reader *x, struct pd_span line, const char *object, struct pd_span value[FIELDS])
+{
+	struct pd_span key, time;
+	if (!pd_json_members(&x->reader, pd_span(object, (size_t)(line.p + line.n - object)), x->fields, FIELDS))
+		return false;
+	for (int k = 0; k < FIELDS; k++)
+		value[k] = x->fields[k].present ? pd_buf_span(&x->fields[k].value) : pd_span(NULL, 0);
+	line.n = (size_t)(object - line.p);
+	if (pd_span_split(&line, ' ', &key) && pd_span_split(&line, ' ', &time) && time.n)
+		value[TIME] = time;
 	return true;
 }
 
 /* Return false if it has no position. */
-static bool parse_line(struct pd_select *s, struct pd_span line)
+static bool parse_line(struct index_reader *x, struct pd_span line, void (*each)(void *ctx, const struct pd_index_line *line),
+		       void *ctx)
 {
+	struct pd_span value[FIELDS];
+	struct pd_index_line out;
 	const char *object = line.n ? memchr(line.p, '{', line.n) : NULL;
 	if (!line.n || line.p[0] == '!' || line.p[0] == '#')
 		return true;
 	if (pd_span_istarts(line, "CDX ")) {
-		/* Parse " CDX N b a m s k r M S V g": a letter for each column. */
-		struct pd_span letters = pd_span(line.p + 4, line.n - 4);
-		struct pd_span letter;
-		for (int i = 0; letters.n && pd_span_split(&letters, ' ', &letter); i++) {
-			if (pd_span_is(letter, "V"))
-				s->offset_column = i;
-			if (pd_span_is(letter, "g"))
-				s->name_column = i;
-		}
+		parse_columns(x, pd_span(line.p + 4, line.n - 4));
 		return true;
 	}
-	if (!object) {
-		struct pd_span columns[COLUMNS_MAX];
-		int n = 0;
-		while (line.n && n < COLUMNS_MAX && pd_span_split(&line, ' ', &columns[n]))
-			n++;
-		int offset = s->offset_column >= 0 ? s->offset_column : n - 2, name = s->name_column >= 0 ? s->name_column : n - 1;
-		return n >= 9 && offset < n && name < n && add_place(s, columns[offset], columns[name]);
-	}
-	return pd_json_members(&s->reader, pd_span(object, (size_t)(line.p + line.n - object)), s->fields, 2) &&
-	       s->fields[OFFSET].present && s->fields[FILENAME].present &&
-	       add_place(s, pd_buf_span(&s->fields[OFFSET].value), pd_buf_span(&s->fields[FILENAME].value));
+	if (!(object ? parse_cdxj(x, line, object, value) : parse_cdx(x, line, value)) || !value[FILENAME].n ||
+	    !pd_span_u64(value[OFFSET], &out.offset))
+		return false;
+	out.filename = value[FILENAME];
+	out.url = value[URL];
+	out.time = value[TIME];
+	out.mime = value[MIME];
+	out.digest = value[DIGEST];
+	each(ctx, &out);
+	return true;
 }
 
 static int by_file_and_offset(const void *x, const void *y)
@@ -90,15 +128,17 @@ static int by_file_and_offset(const void *x, const void *y)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink *sink)
+int pd_index_read(const char *path, void (*each)(void *ctx, const struct pd_index_line *line), void *ctx, struct pd_read_sink *sink)
 {
 	struct pd_read_input in;
 	struct pd_read_member m;
-	struct pd_select *s = pd_zalloc(sizeof *s);
-	*out = s;
-	s->offset_column = s->name_column = -1;
-	s->fields[OFFSET].name = "offset";
-	s->fields[FILENAME].name = "filename";
+	struct index_reader x = { .fields = { [OFFSET].name = "offset",
+					      [FILENAME].name = "filename",
+					      [URL].name = "url",
+					      [TIME].name = "timestamp",
+					      [MIME].name = "mime",
+					      [DIGEST].name = "digest" },
+				  .column = { [OFFSET] = -2, [FILENAME] = -1, [URL] = 2, [TIME] = 1, [MIME] = 3, [DIGEST] = 5 } };
 	pd_read_input_init(&in);
 	pd_read_member_init(&m);
 	int status = pd_read_input_open(&in, strcmp(path, "-") ? path : NULL);
@@ -117,7 +157,7 @@ int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink
 				pd_read_member_skip(&m, n);
 				if (!end)
 					continue;
-				if (!parse_line(s, pd_span_trim(pd_buf_span(&line))))
+				if (!parse_line(&x, pd_span_trim(pd_buf_span(&line)), each, ctx))
 					pd_read_sink_tell(sink, path, (struct pd_read_place){ at, pd_read_member_packed(&m) },
 							  "this line of the index names no offset and no filename");
 				pd_buf_clear(&line);
@@ -125,7 +165,7 @@ int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink
 			if (m.state == PD_MEMBER_BROKEN)
 				break;
 		}
-		if (line.n && !parse_line(s, pd_span_trim(pd_buf_span(&line))))
+		if (line.n && !parse_line(&x, pd_span_trim(pd_buf_span(&line)), each, ctx))
 			pd_read_sink_tell_whole(sink, path, "the last line of the index names no offset and no filename; left out");
 		if (r < 0 || m.state == PD_MEMBER_BROKEN)
 			pd_read_sink_tell_whole(sink, path, "the index is cut or damaged; the rest of it is lost");
@@ -134,6 +174,20 @@ int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink
 	int error = status ? in.error ? in.error : errno : 0;
 	pd_read_member_release(&m);
 	pd_read_input_release(&in);
+	for (int k = 0; k < FIELDS; k++)
+		pd_buf_release(&x.fields[k].value);
+	pd_json_reader_release(&x.reader);
+	errno = error;
+	return status;
+}
+
+/* --- positions by file --- */
+
+int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink *sink)
+{
+	struct pd_select *s = pd_zalloc(sizeof *s);
+	*out = s;
+	int status = pd_index_read(path, add_place, s, sink), error = errno;
 	if (s->n)
 		qsort(s->places, s->n, sizeof *s->places, by_file_and_offset);
 	errno = error;
@@ -146,9 +200,6 @@ void pd_select_free(struct pd_select *s)
 		return;
 	pd_names_release(&s->files);
 	pd_names_release(&s->bases);
-	for (int i = 0; i < 2; i++)
-		pd_buf_release(&s->fields[i].value);
-	pd_json_reader_release(&s->reader);
 	free(s->base);
 	free(s->requested);
 	free(s->places);

@@ -137,6 +137,7 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 		.restore = o->restore,
 		.revisits = o->revisits,
 		.originals = o->originals,
+		.indexes = o->n_indexes ? o->indexes : NULL,
 		.removed = o->removed,
 		.missing = on_missing,
 		.tmp_dir = o->tmp_dir,

@@ -136,7 +136,9 @@ struct pd_stage_apply {
 	const char *rows;	       /* rows of fp, with which the files to delete are compared */
 	const char *attributes, *cdxj; /* side outputs (apply/side_outputs.h); NULL: none */
 	const char *originals;	       /* the folder that `restore` searches */
-	const char *removed;	       /* where removed records are written, or with `restore` read; NULL: nowhere */
+	char **indexes;		       /* as in pd_apply_options; the caller frees it */
+	int n_indexes;
+	const char *removed; /* where removed records are written, or with `restore` read; NULL: nowhere */
 	const char *tmp_dir;
 	const char *estimate; /* of wrong removals (row/estimate.h); NULL: none */
 	bool keep_others, remove_suspects, remove_parts, rewrite_revisits, restore, revisits, link; /* as in pd_apply_options */

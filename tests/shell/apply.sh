@@ -251,6 +251,34 @@ for f in visits.warc visits.warc.gz; do
 	run "$P" apply -q --restore --revisits --originals=answered $f -o "by-$f"
 	is "--originals, $f" "$(unpacked "by-$f" | grep -ac '^same')" 3
 done
+# By an index of the dumps instead of the dumps: CDXJ, CDX, compressed; a dump elsewhere in it is damaged and not read.
+{ printf x | gzip -c | head -c 15; gzip -nc answers.warc; } >answered/answers.warc.gz
+cp answered/answers.warc.gz answers.warc.gz
+mkdir far && mv answered/answers.warc.gz far
+line='h)/1 20240102030405 {"url":"http://h/1","mime":"text/html","status":"200","digest":"A","length":"9","offset":"15","filename":"crawl/answers.warc.gz"}'
+printf '%s\n' 'h)/0 20240102030405 {"url":"http://h/0","mime":"warc/revisit","digest":"A","offset":"0","filename":"visits.warc"}' "$line" >i.cdxj
+printf ' CDX N b a m s k r M S V g\nh)/1 20240102030405 http://h/1 text/html 200 A - - 9 15 answers.warc.gz\n' >i.cdx
+gzip -c i.cdxj >i.cdxj.gz
+for index in i.cdxj i.cdx i.cdxj.gz; do
+	run "$P" apply --restore --revisits --originals=far --index=$index visits.warc -o by-index
+	exits "--index=$index" 1
+	has "$index: two by URL and time, and by digest" "$tmp/err" ": 1 input, 2 records restored, 3 not, "
+	is "$index: their payloads" "$(grep -ac '^same' by-index)" 2
+	rm by-index
+done
+run "$P" apply --restore --revisits --index=i.cdxj visits.warc answers.warc.gz -o by-inputs/
+has "--index: with the dump as an input ids are known, too" "$tmp/err" ", 3 records restored, "
+run "$P" apply --restore --revisits --index=i.cdxj visits.warc -o by-index
+has "no dump there" "$tmp/err" "the index names a dump that is not there, or has another record at this place; not restored"
+mkdir stale && gzip -nc visits.warc >stale/answers.warc.gz
+run "$P" apply --restore --revisits --index=<(sed 's/"15"/"0"/' i.cdxj) --originals=stale visits.warc -o by-stale
+has "another record there" "$tmp/err" "the index names a dump that is not there, or has another record at this place; not restored"
+run "$P" apply --restore --revisits --index=<(echo 'h)/1 2024 {"url":"http://h/1"}') visits.warc -o by-bad
+has "a line without a position is named" "$tmp/err" "this line of the index names no offset and no filename"
+run "$P" apply --restore --revisits --index=none visits.warc -o by-none
+exits "no index" 2
+run "$P" apply --restore --index=i.cdxj visits.warc -o by-none
+exits "--index without --revisits" 2
 is "all are read" "$("$P" fp -q --min-terms=1 by-visits.warc 2>/dev/null | rows | wc -l)" 3
 run "$P" apply --restore --revisits - <visits.warc
 exits "--revisits of a pipe" 2
