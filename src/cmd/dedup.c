@@ -11,6 +11,7 @@
 #include "row/estimate.h"
 #include "row/tsv.h"
 #include "cmd/command.h"
+#include "cluster/weights.h"
 #include "cmd/walk.h"
 #include "run/options.h"
 #include "tools/inspect.h"
@@ -33,6 +34,9 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
+	{ .type = PD_OPT_CHOICE, .name = "sample-weights", .rare = true, .arg = "NAME", AT(sample_weights),
+	  .choices = pd_sample_weights_names,
+	  .help = "remove nothing, write weights.tsv: fineweb2, log, soft" },
 	{ .type = PD_OPT_FLAG, .name = "resume", .same_result = true, AT(resume), .help = "resume the interrupted run in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "again", .same_result = true, AT(again_with), .help = "what if? removals with another --similar" },
 	{ .type = PD_OPT_FLAG, .name = "keep-rows", .same_result = true, .rare = true, AT(keep_rows),
@@ -87,6 +91,10 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 			return pd_fail(e, PD_ERR_USAGE, "--against needs a file, because dedup may read it twice");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file, because dedup reads the list twice");
+	if (o->sample_weights &&
+	    (o->link || o->removed || o->keep_others || o->rewrite_revisits || o->remove_suspects || o->remove_parts))
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--sample-weights writes no dumps, and cannot be combined with options that say how to write them");
 	if (o->dry_run && (o->link || o->removed || o->keep_others || o->rewrite_revisits || o->remove_suspects || o->remove_parts))
 		return pd_fail(e, PD_ERR_USAGE,
 			       "--dry-run writes no dumps, and cannot be combined with options that say how to write them");
@@ -336,6 +344,7 @@ static int run_dedup(int argc, char **argv)
 		return code;
 	}
 	pd_opt_given(&usage, argc, argv, &given);
+	o.dry_run |= o.sample_weights > 0;
 	o.given = pd_buf_z(&given);
 	o.report = write_report;
 	pd_buf_add_z(&again, "pagededup dedup");

@@ -31,7 +31,8 @@
 
 /* Names at the top that no output of an input may have; NULL at the end. */
 static const char *const reserved[] = {
-	"verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "old-pairs.tsv", "site.bp", ".dedup", NULL,
+	"verdicts.tsv", "weights.tsv",	 "stats.json", "report.html", "rows.fp",
+	"pairs.tsv",	"old-pairs.tsv", "site.bp",    ".dedup",      NULL,
 };
 
 /* An output that is not in the journal yet. */
@@ -623,9 +624,21 @@ static struct pd_apply_removals_options removals_options(struct run *r)
 						   .ctx = r };
 }
 
+/* Write sample weights of all pages of clusters, from the same pairs and texts as the verdicts. */
+static int write_weights(struct run *r, struct pd_stage_cluster cluster, char *pairs)
+{
+	struct pd_log quiet = *r->log;
+	quiet.quiet = true;
+	quiet.progress = false;
+	cluster.also = NULL;
+	cluster.weights = r->o->sample_weights;
+	cluster.output = in_folder(r, "weights.tsv");
+	return pd_stage_cluster_run(&cluster, &pairs, 1, &quiet, r->err);
+}
+
 static int do_verdicts(struct run *r)
 {
-	static const char *const files[] = { "verdicts.tsv" };
+	static const char *const files[] = { "verdicts.tsv", "weights.tsv" };
 	const struct pd_stage_verdicts also = { begin_verdicts, add_verdict, end_verdicts, r };
 	struct pd_apply_removals_options o = removals_options(r);
 	struct pd_stage_cluster cluster = r->o->cluster;
@@ -647,8 +660,10 @@ static int do_verdicts(struct run *r)
 	int status = r->o->n_against ? find_old_duplicates(r) : PD_OK;
 	if (!status)
 		status = pd_stage_cluster_run(&cluster, &pairs, 1, r->log, r->err);
+	if (!status && r->o->sample_weights)
+		status = write_weights(r, cluster, pairs);
 	if (!status)
-		status = add_files(r, files, 1);
+		status = add_files(r, files, r->o->sample_weights ? 2 : 1);
 	return status ? status : pd_journal_add_verdicts(&r->journal, r->err);
 }
 

@@ -29,6 +29,7 @@ struct pd_dedup_options {
 	int n_against;
 	const char *given;   /* all given options that influence the result; they must be the same to resume the run */
 	double max_wrong;    /* the estimate must promise at most this share of wrong removals; 0: not given */
+	int sample_weights;  /* enum pd_sample_weights: with dry_run, also write weights.tsv */
 	const char *removed; /* the folder for removed records; NULL: they are not kept */
 	bool no_boilerplate, keep_others, remove_suspects, remove_parts, rewrite_revisits, link, keep_rows, dry_run, resume;
 	bool again_with;   /* only cluster the pairs of a finished run with other options */

@@ -174,6 +174,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	field-*) value==some ;;
 	preset | topic) value==paper ;;
 	hidden) value==keep ;;
+	sample-weights) value==log ;;
 	stubs) value==match ;;
 	boilerplate) value==site.bp ;;
 	dict) printf '网页 10 n\n' >words && "$P" dict -o mine.dict words; value==mine.dict ;;

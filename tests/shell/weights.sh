@@ -90,6 +90,16 @@ exits "a file" 0
 has "the header names the weights" weights.tsv '^# pagededup weights 1 .* sample_weights=log \| end=total'
 is "the last line has the number of rows" "$(tail -1 weights.tsv)" "# total rows=$(rows weights.tsv | wc -l)"
 
+# --- in one run ---
+run "$P" dedup -q --sample-weights=soft "$demo" -o weighted
+exits "dedup --sample-weights" 0
+is "writes no dumps" "$(ls weighted | tr '\n' ' ')" "report.html site.bp stats.json verdicts.tsv weights.tsv "
+is "a row for each member of a cluster" "$(rows weighted/weights.tsv | cut -f 2 | sort)" "$(rows weighted/verdicts.tsv | awk -F '\t' '$1 != "-" { print $2 }' | sort)"
+"$P" fp -q --boilerplate=weighted/site.bp --shingles=demo.shingles "$demo" | "$P" match -q | "$P" cluster -q --weights=soft --shingles=demo.shingles >steps.tsv
+same "the weights of the steps" <(rows weighted/weights.tsv) <(rows steps.tsv)
+run "$P" dedup -q --sample-weights=log --removed=gone "$demo" -o refused
+exits "--sample-weights and --removed" 2
+
 # --- misuse ---
 weights --weights=soft pairs.tsv
 exits "soft without texts" 2
