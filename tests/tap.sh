@@ -96,5 +96,5 @@ unpromised() { sed 's/^\(# pagededup .*\) end=total$/\1/' "$@"; }
 fp_columns='#fingerprint	id	url	fetch_time	content_digest	text_digest	content_charset	languages	terms	text_bytes	confidence	flags	quality	sketch	user_id	params	subject'
 old_pairs_columns='#id_a	id_b	distance	similarity	method	url_a	url_b	fetch_time_a	text_bytes_a	quality_a	fetch_time_b	text_bytes_b	quality_b'
 pairs_columns="$old_pairs_columns	content_digest_a	content_digest_b"
-verdicts_columns='#cluster_id	id	url	is_duplicate	dup_of	via	distance	similarity	text_bytes	weight	reason	cluster_size	loss	suspect	content_digest'
+verdicts_columns='#cluster_id	id	url	is_duplicate	dup_of	via	distance	similarity	text_bytes	weight	reason	cluster_size	loss	suspect	content_digest	kept_digest	params'
 answers_columns="${verdicts_columns%	cluster_size*}	status	matches"

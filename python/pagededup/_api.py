@@ -310,7 +310,7 @@ _COUNTS = {'terms', 'text_bytes', 'fingerprint', 'distance', 'shared', 'linked',
 _REALS = {'quality', 'quality_a', 'quality_b', 'weight', 'loss', 'confidence', 'similarity'}
 _ROW_COLUMNS = {b'# pagededup pairs': _COUNTS | _REALS | set(
     'id_a id_b method url_a url_b fetch_time_a fetch_time_b content_digest_a content_digest_b suspect'.split()),
-    b'# pagededup verdicts': _COUNTS | _REALS | set('id url dup_of via reason suspect content_digest'.split())}
+    b'# pagededup verdicts': _COUNTS | _REALS | set('id url dup_of via reason suspect content_digest kept_digest params'.split())}
 _PAIR_COLUMNS = {'a', 'b', 'distance', 'similarity', 'method', 'suspect', 'shared', 'share_a', 'share_b', 'linked'}
 
 

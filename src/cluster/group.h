@@ -20,6 +20,7 @@
 #define PD_GROUP_GROUP_H
 
 #include "cluster/keep.h"
+#include "row/fields.h"
 
 /* remove: duplicates are removed, their weight is 0. demote: all pages are kept, and duplicates get a lower weight. */
 enum pd_action { PD_ACTION_REMOVE, PD_ACTION_DEMOTE };
@@ -70,6 +71,7 @@ struct pd_group {
 	struct pd_group_capture *captures; /* by page; NULL: not per capture */
 	size_t at, end;			   /* the next member; the end of its cluster */
 	uint32_t cluster, size;
+	char params[PD_PARAMS_HASH]; /* of its verdicts (verdicts.h); "": not computed yet */
 };
 
 struct pd_group_member {

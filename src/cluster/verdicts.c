@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "row/columns.h"
+#include "row/fields.h"
 #include "row/write.h"
 
 /* The header names input files by a hash of their contents. */
@@ -28,11 +29,13 @@ static int add_content_digest(const char *key, const char *path, struct pd_buf *
 	return status;
 }
 
-int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, struct pd_err *e)
+int pd_verdicts_header(struct pd_group *g, bool ends, struct pd_buf *out, struct pd_err *e)
 {
 	const struct pd_group_options *o = g->o;
 	int status = PD_OK;
-	pd_buf_printf(out, "# pagededup verdicts 1 %s%slinkage=%s keep=", pd_buf_z(&g->pages.must), g->pages.must.n ? " " : "",
+	pd_buf_add_z(out, "# pagededup verdicts 1 ");
+	size_t must = out->n;
+	pd_buf_printf(out, "%s%slinkage=%s keep=", pd_buf_z(&g->pages.must), g->pages.must.n ? " " : "",
 		      pd_linkage_names[o->linkage]);
 	pd_keep_print(&o->keep, ",", out);
 	if (o->keep.rank_file)
@@ -61,6 +64,7 @@ int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, 
 		pd_buf_add_z(out, " require=");
 		pd_group_required(g, out);
 	}
+	pd_params_hash(pd_span(out->p + must, out->n - must), g->params);
 	pd_buf_add_z(out, " |");
 	if (o->estimate)
 		pd_buf_printf(out, " estimate=%s", o->estimate);
@@ -140,6 +144,15 @@ static void add_cell(struct pd_buf *out, struct pd_span s)
 	pd_buf_add_c(out, '\t');
 }
 
+const char *pd_verdicts_params(struct pd_group *g)
+{
+	pd_local_buf header = { 0 };
+	struct pd_err ignored; /* a file that the header names was read before */
+	if (!*g->params)
+		pd_verdicts_header(g, false, &header, &ignored);
+	return g->params;
+}
+
 void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
 {
 	const struct pd_group_options *o = g->o;
@@ -204,7 +217,7 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 		add_parts(&g->pages, m, out);
 		add_evidence(g, edge, m->loss, out);
 	}
-	/* cluster_size, loss, suspect, content_digest */
+	/* cluster_size, loss, suspect, content_digest, kept_digest, params */
 	pd_buf_add_c(out, '\t');
 	if (kept)
 		pd_buf_u64(out, m->size);
@@ -216,6 +229,8 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 	else
 		pd_buf_add_z(out, "-\t");
 	add_cell(out, suspect ? m->suspect : pd_span("-", 1));
-	pd_buf_add_span(out, row.f[PD_FP_CONTENT_DIGEST]);
+	add_cell(out, row.f[PD_FP_CONTENT_DIGEST]);
+	add_cell(out, kept ? pd_span("-", 1) : pd_pages_field(&g->pages, m->keep, PD_ROW_CONTENT_DIGEST));
+	pd_buf_add_z(out, pd_verdicts_params(g));
 	pd_buf_add_c(out, '\n');
 }

@@ -77,7 +77,9 @@
 	COLUMN(VERDICTS, CLUSTER_SIZE, "cluster_size", COUNT) /* of the page kept: pages that it represents, and itself */ \
 	COLUMN(VERDICTS, LOSS, "loss", REAL_3) /* of a duplicate: share of its text that the page kept lacks, if texts were compared */ \
 	COLUMN(VERDICTS, SUSPECT, "suspect", TEXT) /* of a kept page that may be a duplicate of dup_of: the reason to keep it */ \
-	COLUMN(VERDICTS, CONTENT_DIGEST, "content_digest", TEXT)
+	COLUMN(VERDICTS, CONTENT_DIGEST, "content_digest", TEXT) \
+	COLUMN(VERDICTS, KEPT_DIGEST, "kept_digest", TEXT) /* content_digest of dup_of */ \
+	COLUMN(VERDICTS, PARAMS, "params", TEXT) /* digest of MUST: the settings, with the version of the rules */
 #define PD_WEIGHTS_TABLE(COLUMN) \
 	COLUMN(WEIGHTS, CLUSTER_ID, "cluster_id", COUNT) \
 	COLUMN(WEIGHTS, ID, "id", TEXT) \
@@ -110,7 +112,8 @@
 	COLUMN(AUDIT, LOSS, "loss", REAL_3) \
 	COLUMN(AUDIT, STAYS, "stays", REAL_3) \
 	COLUMN(AUDIT, RESULT, "result", TEXT) \
-	COLUMN(AUDIT, REASON, "reason", TEXT)
+	COLUMN(AUDIT, REASON, "reason", TEXT) \
+	COLUMN(AUDIT, PARAMS, "params", TEXT)
 
 #define PD_LINK_TABLE(COLUMN) \
 	COLUMN(LINK, PAGE, "page", TEXT) \

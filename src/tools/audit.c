@@ -2,6 +2,7 @@
 #include "tools/audit.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -19,11 +20,12 @@ struct runs {
 };
 
 struct audited {
-	struct pd_span id, url, dup_of, digest, reason; /* as in the verdicts */
-	struct pd_span text;				/* digest of the text, as found; {NULL, 0}: not found in the dumps */
-	bool duplicate, suspect, other_content;
-	double loss;  /* of the verdict; -1: unknown */
-	uint64_t key; /* of URL, time and content */
+	struct pd_span id, url, dup_of, via, digest, kept_digest, reason, params; /* as in the verdicts */
+	struct pd_span text;   /* digest of the text, as found; {NULL, 0}: not found in the dumps */
+	struct pd_span sketch; /* as found, in hexadecimal digits, or "-" */
+	bool duplicate, suspect, other_content, other_url;
+	double loss, similarity; /* of the verdict; -1: unknown */
+	uint64_t key;		 /* of URL, time and content */
 	struct runs runs;
 };
 
@@ -40,7 +42,9 @@ struct audit {
 	double max_loss;
 	bool all_text; /* --keep-all-text: all kept pages count */
 	uint64_t lost_words;
-	struct pd_buf must; /* of the verdicts */
+	struct pd_buf must;	     /* of the verdicts */
+	char params[PD_PARAMS_HASH]; /* its digest */
+	bool sketches;		     /* the similarities of the verdicts are those of sketches */
 	uint64_t n_removed, n_hold, n_lost, n_foreign;
 	struct runs scratch;
 	struct pd_map runs_of_kept, seen;
@@ -53,9 +57,13 @@ static void read_header(struct audit *a, const struct pd_table_reader *in)
 {
 	struct pd_span must = pd_buf_span(&in->header.must);
 	pd_buf_set(&a->must, must);
+	pd_params_hash(must, a->params);
 	a->max_loss = 1;
 	pd_span_real(pd_param(must, "max_loss"), &a->max_loss);
 	a->all_text = pd_span_u64(pd_param(must, "lost_words"), &a->lost_words);
+	/* Otherwise a pair can be another one: of a page that linked the two and is kept. */
+	a->sketches = a->o->walk.page.sketch.minima && !pd_param(must, "methods").n && !a->all_text &&
+		      pd_span_is(pd_param(must, "linkage"), "star");
 }
 
 static int read_verdicts(struct audit *a, struct pd_err *e)
@@ -64,7 +72,7 @@ static int read_verdicts(struct audit *a, struct pd_err *e)
 	int more;
 	while ((more = pd_table_next(&in, e)) == 1) {
 		const struct pd_span *f = in.fields;
-		double weight, loss;
+		double weight, loss, similarity;
 		if (in.new_header)
 			read_header(a, &in);
 		in.new_header = false;
@@ -77,9 +85,13 @@ static int read_verdicts(struct audit *a, struct pd_err *e)
 			.dup_of = pd_arena_copy(&a->arena, f[PD_VERDICTS_DUP_OF]),
 			.digest = pd_arena_copy(&a->arena, f[PD_VERDICTS_CONTENT_DIGEST]),
 			.reason = pd_arena_copy(&a->arena, f[PD_VERDICTS_REASON]),
+			.via = pd_arena_copy(&a->arena, f[PD_VERDICTS_VIA]),
+			.kept_digest = pd_arena_copy(&a->arena, f[PD_VERDICTS_KEPT_DIGEST]),
+			.params = pd_arena_copy(&a->arena, f[PD_VERDICTS_PARAMS]),
 			.duplicate = removed,
 			.suspect = pd_tsv_has(f[PD_VERDICTS_SUSPECT]),
 			.loss = pd_span_real(f[PD_VERDICTS_LOSS], &loss) ? loss : -1,
+			.similarity = pd_span_real(f[PD_VERDICTS_SIMILARITY], &similarity) ? similarity : -1,
 		};
 		*pd_map_put(&a->by_id, pd_map_key(f[PD_VERDICTS_ID])) = (uint32_t)a->n_pages;
 	}
@@ -97,7 +109,7 @@ static struct audited *find_page(struct audit *a, struct pd_span id)
 
 /* --- the dumps --- */
 
-/* The workers' result for a page: id, URL, time and digests, and its words. */
+/* The workers' result for a page: id, URL, time and digests, its sketch, and its words. */
 static void describe_page(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
 	const struct pd_span fields[] = { p->page.id, p->page.url, p->page.fetch_time, pd_buf_span(&p->content_digest),
@@ -106,25 +118,29 @@ static void describe_page(struct pd_pipeline *p, struct pd_json *j, const struct
 		pd_tsv_add(out, fields[i]);
 		pd_buf_add_c(out, '\t');
 	}
+	pd_sketch_hex(&p->sketcher.o, &p->sketch, out);
+	pd_buf_add_c(out, '\t');
 	pd_buf_add_span(out, pd_buf_span(&p->topic.terms.text));
 }
 
 struct described {
-	struct pd_span id, name, digest, text, words; /* name: URL, time and content digest; of a file only the last two */
+	struct pd_span id, url, name, digest, text, sketch,
+		words; /* name: URL, time and content digest; of a file only the last two */
 };
 
 static struct described describe_row(struct pd_span row)
 {
 	struct described d = { .words = row };
-	struct pd_span url, time;
+	struct pd_span time;
 	pd_span_split(&d.words, '\t', &d.id);
-	pd_span_split(&d.words, '\t', &url);
+	pd_span_split(&d.words, '\t', &d.url);
 	pd_span_split(&d.words, '\t', &time);
 	/* The URL of a file is its path, which is another one in the clean folder. */
-	const char *name = pd_span_eq(d.id, url) ? time.p : url.p;
+	const char *name = pd_span_eq(d.id, d.url) ? time.p : d.url.p;
 	pd_span_split(&d.words, '\t', &d.digest);
 	d.name = pd_span(name, (size_t)(d.digest.p + d.digest.n - name));
 	pd_span_split(&d.words, '\t', &d.text);
+	pd_span_split(&d.words, '\t', &d.sketch);
 	return d;
 }
 
@@ -154,7 +170,9 @@ static void take_page(void *ctx, struct pd_span row)
 		return;
 	page->key = key;
 	page->text = pd_arena_copy(&a->arena, d.text);
+	page->sketch = pd_arena_copy(&a->arena, d.sketch);
 	page->other_content = pd_tsv_has(page->digest) && !pd_span_eq(page->digest, d.digest);
+	page->other_url = pd_tsv_has(page->url) && !pd_span_eq(page->url, d.url);
 	find_runs(d.words, &page->runs);
 	if (page->duplicate || page->suspect)
 		for (size_t i = 0; i < page->runs.n; i++)
@@ -231,20 +249,44 @@ static void compare_pages(struct audit *a, const struct audited *page, const str
 	out->stays = n ? (double)staying / (double)n : same;
 }
 
+/* Return whether the similarity of a verdict is not that of the two pages.  It can be of another pair if another page links
+ * them, or a page with the same fingerprint. */
+static bool is_other_similarity(const struct audit *a, const struct audited *page, const struct audited *keep, double *is)
+{
+	const struct pd_sketch_options *o = &a->o->walk.page.sketch;
+	struct pd_sketch x, y;
+	if (!a->sketches || page->similarity < 0 || !pd_span_eq(page->via, page->dup_of) ||
+	    pd_span_starts(page->reason, "same as ") || !pd_sketch_parse(o, page->sketch, &x) ||
+	    !pd_sketch_parse(o, keep->sketch, &y))
+		return false;
+	*is = pd_sketch_similarity(o, &x, &y);
+	return *is >= 0 && fabs(*is - page->similarity) > .001;
+}
+
 /* Append the reason why a removal does not hold, or nothing. */
 static void find_fault(struct audit *a, const struct audited *page, const struct audited *keep, const struct comparison *c,
 		       struct pd_buf *out)
 {
 	/* The verdict has three decimal places. */
 	const double rounding = .001;
+	double similarity;
 	if (!page->text.p)
 		pd_buf_add_z(out, "the page is not in the dumps");
 	else if (page->other_content)
 		pd_buf_add_z(out, "the page has other content than its verdict");
+	else if (page->other_url)
+		pd_buf_add_z(out, "the page has another URL than its verdict");
 	else if (!keep || !keep->text.p)
 		pd_buf_add_z(out, "the page kept is not in the dumps");
 	else if (keep->other_content)
 		pd_buf_add_z(out, "the page kept has other content than its verdict");
+	else if (pd_tsv_has(page->kept_digest) && pd_tsv_has(keep->digest) && !pd_span_eq(page->kept_digest, keep->digest))
+		pd_buf_add_z(out, "the page kept has another digest than kept_digest");
+	else if (pd_tsv_has(page->params) && !pd_span_is(page->params, a->params))
+		pd_buf_add_z(out, "its params are not the digest of the settings in the header");
+	else if (is_other_similarity(a, page, keep, &similarity))
+		pd_buf_printf(out, "the similarity of the two pages is %.1f%%, its verdict says %.1f%%", 100 * similarity,
+			      100 * page->similarity);
 	else if (keep->duplicate)
 		pd_buf_add_z(out, "the page kept is a duplicate, too");
 	else if (!pd_map_has(&a->kept, keep->key))
@@ -289,7 +331,8 @@ static void audit_page(struct audit *a, const struct audited *page, bool removed
 		a->n_hold++;
 	}
 	pd_buf_add_c(out, '\t');
-	pd_buf_add_span(out, page->reason.n ? page->reason : pd_span("-", 1));
+	add_cell(out, page->reason);
+	pd_buf_add_span(out, page->params.n ? page->params : pd_span("-", 1));
 	pd_buf_add_c(out, '\n');
 	a->n_removed++;
 }

@@ -281,7 +281,7 @@ static void take_page(void *ctx, struct pd_span row)
 		pd_buf_printf(&d->rows, ", and runs of %zu other item%s", others, others == 1 ? "" : "s");
 	pd_buf_add_z(&d->rows, ": ");
 	pd_tsv_add(&d->rows, pd_span(in.words.p + item->at, item->n));
-	pd_buf_printf(&d->rows, "\t-\t-\t-\t%.*s\n", (int)in.digest.n, in.digest.p);
+	pd_buf_printf(&d->rows, "\t-\t-\t-\t%.*s\t-\t-\n", (int)in.digest.n, in.digest.p);
 }
 
 /* Write the pages in order, then the items that they contain, each as the page kept of a cluster. */
@@ -298,7 +298,7 @@ static void write_rows(void *ctx, FILE *out)
 		if (it->pages)
 			fprintf(out,
 				"%zu\t%.*s\t%.*s\t0\t-\t-\t-\t-\t%.*s\t1\ttest item%s%.*s, held by %" PRIu32 " page%s\t%" PRIu32
-				"\t-\t-\t%.*s\n",
+				"\t-\t-\t%.*s\t-\t-\n",
 				i + 1, (int)it->id.n, it->id.p, (int)it->url.n, it->url.p, (int)it->bytes.n, it->bytes.p,
 				it->name.n ? " " : "", (int)it->name.n, it->name.n ? it->name.p : "", it->pages,
 				it->pages == 1 ? "" : "s", it->pages + 1, (int)it->digest.n, it->digest.p);

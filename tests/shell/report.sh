@@ -89,8 +89,8 @@ is "all texts are there" "$(grep -c 'class="text"' two.html)" 24
 a=$("$P" fp -q d.warc.gz | rows /dev/stdin | cut -f 2 | sed -n 40p) b=$(rows v.tsv | cut -f 2 | head -1)
 {
 	grep -v '^# total' v.tsv
-	printf -- '-\t%s\thttp://first.example/\t0\t%s\t%s\t9\t0.61\t1000\t1\tdistance 9\t-\t-\tfew-terms\t-\n' "$a" "$b" "$b"
-	printf -- '-\tnone:1\thttp://second.example/\t0\t%s\t%s\t9\t0.61\t1000\t1\tdistance 9\t-\t-\tother-subject\t-\n' "$b" "$b"
+	printf -- '-\t%s\thttp://first.example/\t0\t%s\t%s\t9\t0.61\t1000\t1\tdistance 9\t-\t-\tfew-terms\t-\t-\t-\n' "$a" "$b" "$b"
+	printf -- '-\tnone:1\thttp://second.example/\t0\t%s\t%s\t9\t0.61\t1000\t1\tdistance 9\t-\t-\tother-subject\t-\t-\t-\n' "$b" "$b"
 	grep '^# total' v.tsv
 } >suspects.tsv
 cp first.html without.html
@@ -219,8 +219,8 @@ is "and nowhere unescaped" "$(grep -cP '[\x{202A}-\x{202E}\x{200E}\x{200F}\x{206
 	awk 'BEGIN { long = "x"; while (length(long) < 20000) long = long long
 		for (i = 1; i <= 100000; i++) {
 			url = "http://host" i ".example/" (i % 1000 ? "" : long)
-			print i "\tq:" i "\t" url "\t0\t-\t-\t-\t-\t100\t1\tkept: first of 2 pages\t2\t-\t-\t-"
-			print i "\tr:" i "\t" url "\t1\tq:" i "\tq:" i "\t" i % 17 "\t-\t100\t0\tdistance\t-\t-\t-\t-"
+			print i "\tq:" i "\t" url "\t0\t-\t-\t-\t-\t100\t1\tkept: first of 2 pages\t2\t-\t-\t-\t-\t-"
+			print i "\tr:" i "\t" url "\t1\tq:" i "\tq:" i "\t" i % 17 "\t-\t100\t0\tdistance\t-\t-\t-\t-\t-\t-"
 		} print "# total rows=200000" }'
 } >many.tsv
 report -V many.tsv

@@ -148,7 +148,7 @@ run "$P" apply -q -V old.tsv --unchecked first/no-url.jsonl -o clean.jsonl
 exits "unless --unchecked" 0
 is "is given" "$(wc -l <clean.jsonl)" 2
 third=$(head -2 first/no-url.jsonl | wc -c)
-{ cat v.tsv; printf '1\tno-url.jsonl:%s\t-\t1\tno-url.jsonl:0\tno-url.jsonl:0\t0\t-\t1\t0\ttest\t-\t-\t-\t-\n' "$third"; } >mixed.tsv
+{ cat v.tsv; printf '1\tno-url.jsonl:%s\t-\t1\tno-url.jsonl:0\tno-url.jsonl:0\t0\t-\t1\t0\ttest\t-\t-\t-\t-\t-\t-\n' "$third"; } >mixed.tsv
 run "$P" apply -V mixed.tsv first/no-url.jsonl -o clean.jsonl
 exits "one verdict without a digest: exit status" 1
 is "one verdict without a digest: its page is kept" "$(wc -l <clean.jsonl)" 2

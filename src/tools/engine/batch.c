@@ -265,7 +265,7 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 			      url.p, (int)fresh.n, fresh.p, (int)fresh.n, fresh.p);
 		pd_buf_printf(out, pair->distance < 0 ? "-\t" : "%d\t", pair->distance);
 		pd_buf_printf(out, pair->similarity < 0 ? "-\t" : "%.3f\t", pair->similarity);
-		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\t%.*s\n", (int)bytes.n, bytes.p, (int)digest.n,
+		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\t%.*s\t-\t-\n", (int)bytes.n, bytes.p, (int)digest.n,
 			      digest.p);
 	}
 	f->b.pairs++;

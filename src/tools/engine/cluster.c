@@ -297,7 +297,8 @@ struct grouping {
 	struct pd_buf header, out;
 	FILE *waiting;
 	uint64_t n, clusters, duplicates, suspects;
-	uint64_t first, last; /* numbers of the lines that wait */
+	uint64_t first, last;	     /* numbers of the lines that wait */
+	char params[PD_PARAMS_HASH]; /* of all verdicts */
 };
 
 static int open_waiting(struct grouping *g, struct pd_err *e)
@@ -356,6 +357,9 @@ static int end_group(struct grouping *g, struct pd_err *e)
 	if (!g->n)
 		return PD_OK;
 	int status = open_group(g, &group, &o, e);
+	memcpy(group.params, g->params, sizeof group.params);
+	if (!status)
+		memcpy(g->params, pd_verdicts_params(&group), sizeof g->params); /* the same for all groups */
 	if (!status && group.pages.bad)
 		status = pd_fail(e, PD_ERR_INPUT,
 				 "invalid pairs in lines %" PRIu64 " to %" PRIu64
