@@ -111,7 +111,7 @@ has "a dump that the run does not have" "$tmp/err" 'run/other.warc.gz does not e
 # --- all corpora ---
 removals=0
 for set in sites/sites-dev.warc.gz sites2/sites2-dev.warc.gz neardup/transplant-dev.warc.gz neardup/transplant-dev.texts.jsonl.gz \
-	extraction/aeb extraction/cwced extraction/n163 extraction/wcxb warc encodings/chardet/tests robustness; do
+	extraction/aeb extraction/cwced extraction/n163 extraction/wcxb/html warc encodings/chardet/tests robustness; do
 	if [ -z "${PAGEDEDUP_CORPORA:-}" ]; then skip "$set" "PAGEDEDUP_CORPORA is not set"; continue; fi
 	rm -rf other && "$P" dedup -q --ignore-damaged "$PAGEDEDUP_CORPORA/$set" -o other 2>/dev/null
 	run "$P" audit --ignore-damaged --run=other "$PAGEDEDUP_CORPORA/$set"
