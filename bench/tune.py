@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Simulated users of `tune`, on collections with truth: does the promised bound hold, and how many labels does it need?"""
-import gzip, json, os, re, subprocess
+import collections, gzip, json, os, random, re, subprocess
+from urllib.parse import urlsplit
 
-from common import CORPORA, PROGRAM, output, run
+from common import CORPORA, PROGRAM, run
 from pairs import table
 from sites import Sites, files
-
-USERS, LOOK, PATIENCE = 100, 25, 400
-MAX_WRONG = ['1%', '3%']
 
 
 def grams(text):
@@ -36,44 +34,112 @@ def truth_of_transplants():
     return base + '.warc.gz', lambda page, keep: len(texts[page] - texts[keep]) > .2 * len(texts[page])
 
 
-def settings(folder, labels, max_wrong):
-    """Return whether the limit of the run is accepted, and the removals that the best settings permit; None: there are none."""
-    tuned = labels + '.verdicts'
-    process = subprocess.run([PROGRAM, 'tune', '-q', '--run=' + folder, '--max-wrong=' + max_wrong, '--labels=' + labels,
-                              '--write-verdicts=' + tuned], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    whole = bool(re.search(r'^# as in the run .* accepted$', process.stdout, re.M))
-    return whole, table(tuned, []) if process.returncode == 0 else None
+def tune(folder, max_wrong, *options):
+    process = subprocess.run([PROGRAM, 'tune', '--run=' + folder, '--max-wrong=' + max_wrong, *options], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, check=False)
+    more = re.search(r'if none is wrong, (\d+) (?:more )?label', process.stderr)
+    return process, int(more[1]) if more else 0
+
+
+class User:
+    """A simulated user: labels as many removals as `tune` says are enough, and goes on if some of them are wrong."""
+    def __init__(self, folder, wrong, max_wrong, budget, seed, errors):
+        self.folder, self.wrong, self.max_wrong, self.errors = folder, wrong, max_wrong, errors
+        self.options = [f'--seed={seed}', f'--number={budget}']
+        self.random = random.Random(seed)
+        self.files = [f'{folder}.{person}' for person in (['ann', 'bob', 'judge'] if errors else ['ann'])]
+        self.labels, self.removed, self.holds = 0, 0, True
+        self.given = ['--labels=' + path for path in self.files[:2]] + ['--override=' + path for path in self.files[2:]]
+        for path in self.files:
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write('# pagededup labels 1 |\n#label\tid_a\tid_b\turl_a\turl_b\n')
+        while self.labels < budget and self.label(budget):
+            self.accept()
+
+    def label(self, budget):
+        more = [*self.given, '--more'] if self.labels else []
+        process, needed = tune(self.folder, self.max_wrong, '--list', *self.options, *more)
+        rows = [line.split('\t') for line in process.stdout.splitlines() if not line.startswith('#')]
+        if not needed or self.labels + needed > budget and self.removed:
+            return False
+        rows = rows[:min(needed, budget - self.labels)]
+        for row in rows:
+            truth = self.wrong[row[1]]
+            answers = [truth != (self.random.random() < self.errors) for _ in self.files[:2]]
+            answers += [truth] if len(set(answers)) > 1 else []
+            for path, answer in zip(self.files, answers):
+                with open(path, 'a', encoding='utf-8') as f:
+                    print('\t'.join(['different' if answer else 'duplicate'] + row[1:]), file=f)
+        self.labels += len(rows)
+        return bool(rows)
+
+    def accept(self):
+        """Keep the settings that remove most of all that were ever accepted."""
+        tuned = self.folder + '.tuned'
+        process, _ = tune(self.folder, self.max_wrong, *self.options, *self.given, '--write-verdicts=' + tuned)
+        if process.returncode == 0:
+            removed = [row['id'] for row in table(tuned, []) if row['is_duplicate'] == '1']
+            self.removed = max(self.removed, len(removed))
+            self.holds &= sum(self.wrong[page] for page in removed) <= float(self.max_wrong[:-1]) / 100 * len(removed)
+
+
+# Limit, labels at most, share of errors of each of two people, options of dedup.
+CASES = [('1%', 150, 0, []), ('1%', 400, 0, []), ('3%', 150, 0, []), ('3%', 150, .05, []), ('3%', 150, 0, ['--max-loss=25%'])]
+
+
+def collections_with_truth():
+    return (('sites', truth_of_sites('sites')), ('sites2', truth_of_sites('sites2')), ('transplant', truth_of_transplants()))
+
+
+def removals(folder, dump, is_wrong, options):
+    """Run dedup once; return the rows of removed pages, and whether each of these pages is wrongly removed."""
+    if not os.path.isdir(folder):
+        run([PROGRAM, 'dedup', '-q', '--dry-run', *options, '-o', folder, dump])
+    rows = list(table(os.path.join(folder, 'verdicts.tsv'), []))
+    url = {row['id']: row['url'] for row in rows}
+    removed = [row for row in rows if row['is_duplicate'] == '1']
+    return removed, {row['id']: is_wrong(row['url'], url[row['dup_of']]) for row in removed}
+
+
+KINDS = {
+    'API references': ['numpy.org', 'docs.scipy.org', 'www.boost.org', 'boost.docs-mirror.example', 'kafka.apache.org'],
+    'manuals': ['www.debian.org', 'd-i.debian.org', 'debian-handbook.info', 'docs.python.org', 'python.docs-mirror.example',
+                'www.postgresql.org', 'docs.gimp.org', 'www.sqlite.org'],
+    'states of an application': ['petclinic.example'],
+    'forum threads': ['2049bbs.github.io'],
+}
+
+
+def bench_wrong(tmp):
+    """wrong removals of the default settings by kind of page, as tune prints them before there are labels"""
+    kind_of = {host: kind for kind, hosts in KINDS.items() for host in hosts}
+    count = collections.defaultdict(lambda: [0, 0])
+    for name, (dump, is_wrong) in collections_with_truth():
+        removed, wrong = removals(os.path.join(tmp, name), dump, is_wrong, [])
+        for row in removed:
+            for kind in 'all', 'articles inside other templates' if name == 'transplant' else kind_of[urlsplit(row['url']).netloc]:
+                count[kind][0] += 1
+                count[kind][1] += wrong[row['id']]
+    for kind, (n, bad) in sorted(count.items()):
+        print(f'{kind:32} {n:5} removals, {bad} wrong ({bad / n:.2%})')
 
 
 def bench_tune(tmp):
-    """simulated users of tune: how often the promise holds, and how many labels it needs"""
-    print('collection   limit  removals  wrong   users for whom the promise holds   labels: mean, no setting accepted after %d; mean share removed' % PATIENCE)
-    for name, (dump, is_wrong) in (('sites', truth_of_sites('sites')), ('sites2', truth_of_sites('sites2')),
-                                   ('transplant', truth_of_transplants())):
-        folder, labels = os.path.join(tmp, name), os.path.join(tmp, name + '.labels')
-        run([PROGRAM, 'dedup', '-q', '--dry-run', '-o', folder, dump])
-        removed = [row for row in table(os.path.join(folder, 'verdicts.tsv'), []) if row['is_duplicate'] == '1']
-        url = {row['id']: row['url'] for row in table(os.path.join(folder, 'verdicts.tsv'), [])}
-        wrong = {row['id']: is_wrong(row['url'], url[row['dup_of']]) for row in removed}
-        for max_wrong in MAX_WRONG:
-            limit, holds, needed, gave_up, share = float(max_wrong[:-1]) / 100, 0, 0, 0, 0
-            for user in range(USERS):
-                drawn = [line.split('\t') for line in output([PROGRAM, 'tune', '-q', '--run=' + folder, '--list', f'--seed={user}',
-                                                              '-n', str(PATIENCE)]).splitlines()]
-                head, rows = drawn[:2], drawn[2:]
-                whole, tuned, n = False, None, 0
-                while not whole and n < len(rows):
-                    n = min(n + LOOK, len(rows))
-                    with open(labels, 'w', encoding='utf-8') as f:
-                        for row in head:
-                            print('\t'.join(row), file=f)
-                        for row in rows[:n]:
-                            print('\t'.join(['different' if wrong[row[1]] else 'duplicate'] + row[1:]), file=f)
-                    whole, tuned = settings(folder, labels, max_wrong)
-                needed += n
-                gave_up += tuned is None
-                within = [row['id'] for row in tuned or [] if row['is_duplicate'] == '1']
-                share += len(within) / len(removed) / USERS
-                holds += sum(wrong[page] for page in within) <= limit * len(within)
-            print(f'{name:12} {max_wrong:>5} {len(removed):9} {sum(wrong.values()) / len(removed):6.2%} {holds:10} of {USERS} '
-                  f'{needed / USERS:24.0f}, {gave_up} {share:12.1%}')
+    """simulated users of tune: how often the promise holds, how many labels it needs, and how much is removed"""
+    users = int(os.environ.get('TUNE_USERS', '50'))
+    print(f'{users} users for each line')
+    print('collection   run          removals differ  wrong  limit  labels at most  people err  promise holds  labels, mean  '
+          'nothing accepted  removed, mean  all removed')
+    for name, (dump, is_wrong) in collections_with_truth():
+        for max_wrong, budget, errors, options in CASES:
+            folder = os.path.join(tmp, name + ''.join(options))
+            removed, wrong = removals(folder, dump, is_wrong, options)
+            # As in tune: these need no label.
+            differ = sum(not (float(row['loss']) <= 0 and (row['distance'] == '-' or row['similarity'] == '1.000')) for row in removed)
+            done = [User(folder, wrong, max_wrong, budget, seed, errors) for seed in range(users)]
+            def mean(value):
+                return sum(value(user) for user in done) / users
+            print(f'{name:12} {" ".join(options) or "default":14} {len(removed):6} {differ / len(removed):6.0%} '
+                  f'{sum(wrong.values()) / len(removed):6.2%} {max_wrong:>6} {budget:15} {errors:11.0%} {mean(lambda u: u.holds):14.1%} '
+                  f'{mean(lambda u: u.labels):13.0f} {mean(lambda u: not u.removed):17.1%} '
+                  f'{mean(lambda u: u.removed / len(removed)):14.1%} {mean(lambda u: u.removed == len(removed)):12.1%}', flush=True)

@@ -10,18 +10,118 @@
 #include "base/sort.h"
 #include "tools/score.h"
 
-/* --- the decision --- */
+/* --- cells --- */
 
-const double pd_tune_limits[PD_TUNE_SETTINGS] = { .01, .03, .06, .1, 1, 1 };
-
-/* The prior of the share of wrong removals: most of it near 0, so that few labels suffice if none is wrong. */
-static const double prior_wrong = .1, prior_right = 20;
-/* The parts of the error for the limit of the run, and for suspects after it; for the other limits; for strata. */
-static const double part_of_run = .6, part_of_limits = .25, part_of_strata = .15;
-
-static double error_of(int setting, double confidence)
+static bool is_countable(const struct pd_tune_removal *r)
 {
-	return (1 - confidence) * (setting >= PD_TUNE_RUN ? part_of_run : part_of_limits);
+	return !r->equal && !r->suspect;
+}
+
+/* Divide the losses into bands with equal numbers of removals, at least PER_BAND in each, and limits that `apply --max-loss` accepts.
+ * With more strata there are fewer bands, because each cell needs labels. */
+enum { PER_BAND = 16 };
+
+static void make_bands(const struct pd_tune_removal *v, size_t n, struct pd_tune_counts *out)
+{
+	pd_local_mem uint64_t *thousandths = pd_alloc((n + 1) * sizeof *thousandths);
+	pd_local_mem uint32_t *order = pd_order_new(n);
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++)
+		if (is_countable(&v[i]))
+			thousandths[m++] = v[i].loss > 0 ? (uint64_t)ceil(1000 * v[i].loss - 1e-6) : 0;
+	for (size_t i = 0; i < m; i++)
+		order[i] = (uint32_t)i;
+	pd_order_by(order, m, thousandths);
+	size_t bands = m / PER_BAND, most = out->strata < 2 ? PD_TUNE_LIMITS : out->strata < 4 ? 10 - 2 * (size_t)out->strata : 2;
+	bands = bands < 1 ? 1 : bands > most ? most : bands;
+	uint64_t last = 0;
+	for (size_t i = 1; i < bands; i++) {
+		uint64_t limit = thousandths[order[m * i / bands]];
+		if (limit > last && limit < thousandths[order[m - 1]])
+			out->limits[out->bands++] = (double)(last = limit) / 1000;
+	}
+	out->limits[out->bands++] = 1;
+	out->limits[out->bands] = out->losses[out->bands] = 1;
+	for (size_t b = 0, i = 0; b < (size_t)out->bands && m; b++) {
+		size_t first = i;
+		while (i < m && (double)thousandths[order[i]] <= 1000 * out->limits[b] + .5)
+			i++;
+		out->losses[b] = (double)thousandths[order[(first + i) / 2]] / 1000;
+	}
+}
+
+void pd_tune_count(struct pd_tune_removal *v, size_t n, bool suspects, struct pd_tune_counts *out)
+{
+	*out = (struct pd_tune_counts){ .suspects = suspects, .max_wrong = out->max_wrong, .confidence = out->confidence };
+	for (size_t i = 0; i < n; i++)
+		out->strata = v[i].stratum >= out->strata ? v[i].stratum + 1 : out->strata;
+	make_bands(v, n, out);
+	for (size_t i = 0; i < n; i++) {
+		struct pd_tune_removal *r = &v[i];
+		for (r->band = 0; r->loss > out->limits[r->band] && r->band < out->bands - 1;)
+			r->band++;
+		if (r->suspect)
+			r->band = (uint8_t)out->bands;
+		if (r->equal) {
+			out->equal++;
+		} else if (!r->suspect || suspects) {
+			struct pd_tune_cell *c = &out->cells[r->stratum][r->band];
+			c->unequal++;
+			c->labelled += r->label != PD_TUNE_NONE;
+			c->wrong += r->label > PD_TUNE_RIGHT;
+		}
+	}
+}
+
+bool pd_tune_is_removed(const struct pd_tune_removal *r, const struct pd_tune_setting *s)
+{
+	return r->equal || r->band < s->bands[r->stratum];
+}
+
+static int all_bands(const struct pd_tune_counts *t)
+{
+	return t->bands + t->suspects;
+}
+
+struct pd_tune_setting pd_tune_common(const struct pd_tune_counts *t, int bands)
+{
+	struct pd_tune_setting s = { .bands = { 0 } };
+	for (int k = 0; k < t->strata; k++)
+		s.bands[k] = bands;
+	return s;
+}
+
+static void count_setting(const struct pd_tune_counts *t, struct pd_tune_setting *s)
+{
+	s->removed = t->equal;
+	s->unequal = s->labelled = s->wrong = 0;
+	for (int k = 0; k < t->strata; k++)
+		for (int b = 0; b < s->bands[k]; b++) {
+			const struct pd_tune_cell *c = &t->cells[k][b];
+			s->removed += c->unequal;
+			s->unequal += c->unequal;
+			s->labelled += c->labelled;
+			s->wrong += c->wrong;
+		}
+}
+
+/* --- the test --- */
+
+/* The prior of the share of wrong removals by loss: a beta distribution.  It is near the rates of docs/tune.md, which are low up to
+ * .15, so that few labels suffice if none is wrong.  It does not matter for the promise. */
+static const struct prior {
+	double most_loss, wrong, right;
+} priors[] = { { .1, .05, 50 }, { .15, .1, 50 }, { .2, 1, 3 }, { .9, 3, .5 } }, unknown_prior = { 1, .1, 20 },
+  prior_of_suspects = { 1, 1, 1 };
+
+static struct prior prior_of(const struct pd_tune_counts *t, int band)
+{
+	if (band >= t->bands)
+		return prior_of_suspects;
+	for (size_t i = 0; i < sizeof priors / sizeof *priors; i++)
+		if (t->losses[band] <= priors[i].most_loss)
+			return priors[i];
+	return unknown_prior;
 }
 
 static double log_gamma(double x)
@@ -35,134 +135,286 @@ static double log_beta(double a, double b)
 	return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
 }
 
-static double log_choose(double n, double k)
+/* A cell in the search for the largest number of wrong removals. */
+struct cell {
+	double m, n, w;		     /* removals, labels, wrong labels */
+	double constant;	     /* the part of its cost that does not depend on the number of wrong removals */
+	uint64_t likeliest, most, k; /* numbers of wrong removals */
+};
+
+/* The cost of a number of wrong removals: the logarithm of the ratio of prior and posterior, that is of the mean likelihood under
+ * the prior (beta-binomial) and the likelihood of this number (hypergeometric: C(k, w) C(m - k, n - w) / C(m, n)). */
+static double cost_of(const struct cell *c, double k)
 {
-	return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1);
+	double right = c->m - k;
+	if (c->n <= 0)
+		return 0;
+	return c->constant - (c->w > 0 ? log_gamma(k + 1) - log_gamma(k - c->w + 1) : 0) - log_gamma(right + 1) +
+	       log_gamma(right - (c->n - c->w) + 1);
 }
 
-/* Return whether the labels reject that `all_wrong` of `all` are wrong, and with it any larger number: the likelihood of this number
- * (hypergeometric) over the mean likelihood under the prior (beta-binomial) is at most `error`.  If the number is true, the
- * probability that this ever happens, after any label, is at most `error`. */
-static bool is_rejected(uint64_t all_wrong, uint64_t all, uint64_t wrong, uint64_t labelled, double error)
+static void open_cell(struct cell *c, const struct pd_tune_cell *counts, struct prior prior)
 {
-	double k = (double)all_wrong, m = (double)all, w = (double)wrong, n = (double)labelled;
-	if (all_wrong > all)
-		return true;
-	if (w * m >= k * n || all_wrong < wrong)
-		return false;
-	if (all - all_wrong < labelled - wrong) /* impossible: there are more right labels */
-		return true;
-	double likelihood = log_choose(k, w) + log_choose(m - k, n - w) - log_choose(m, n);
-	double mean = log_choose(n, w) + log_beta(prior_wrong + w, prior_right + n - w) - log_beta(prior_wrong, prior_right);
-	return likelihood - mean <= log(error);
+	double w = (double)counts->wrong, n = (double)counts->labelled, m = (double)counts->unequal;
+	*c = (struct cell){ .m = m, .n = n, .w = w, .most = counts->unequal - (counts->labelled - counts->wrong) };
+	if (!counts->labelled)
+		return;
+	c->constant = log_gamma(m + 1) - log_gamma(m - n + 1) + log_beta(prior.wrong + w, prior.right + n - w) -
+		      log_beta(prior.wrong, prior.right);
+	c->likeliest = (uint64_t)(w * (m + 1) / n);
+	c->likeliest = c->likeliest > c->most ? c->most : c->likeliest;
+	c->k = c->likeliest;
 }
 
-/* The largest number of wrong ones that is not rejected. */
-static uint64_t most_wrong(const struct pd_tune_setting *s, double error)
+/* The likelihood of k + 1 over that of k; it falls with k. */
+static double ratio_of(const struct cell *c, uint64_t wrong)
 {
-	uint64_t low = s->wrong, high = s->unequal + 1;
-	while (high - low > 1) {
+	double k = (double)wrong;
+	return (k + 1) * (c->m - k - c->n + c->w) / ((k + 1 - c->w) * (c->m - k));
+}
+
+/* The largest number up to which each step has at least this ratio. */
+static uint64_t number_at(const struct cell *c, double ratio)
+{
+	uint64_t low = c->likeliest, high = c->most;
+	if (c->w <= 0) { /* (m - k - n) / (m - k) */
+		double k = floor(c->m - c->n / (1 - ratio)) + 1;
+		return k <= (double)low ? low : k >= (double)high ? high : (uint64_t)k;
+	}
+	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		if (is_rejected(middle, s->unequal, s->wrong, s->labelled, error))
-			high = middle;
+		if (ratio_of(c, middle) >= ratio)
+			low = middle + 1;
 		else
-			low = middle;
+			high = middle;
 	}
 	return low;
 }
 
-/* The smallest number of wrong removals that is too large. */
-static uint64_t too_many(const struct pd_tune_setting *s, double max_wrong)
+/* The sum of the costs of all cells with the numbers at this ratio; 1: the likeliest. */
+static double cost_at(struct cell *v, int n, double ratio, uint64_t *sum)
 {
-	return (uint64_t)(max_wrong * (double)s->removed) + 1;
+	double cost = 0;
+	*sum = 0;
+	for (int i = 0; i < n; i++) {
+		v[i].k = ratio < 1 ? number_at(&v[i], ratio) : v[i].likeliest;
+		cost += cost_of(&v[i], (double)v[i].k);
+		*sum += v[i].k;
+	}
+	return cost;
 }
 
-static bool is_removed(const struct pd_tune_removal *r, int setting)
+/* The part of the error for settings of which the cells outside are not counted. */
+static const double part_of_alone = .1;
+
+/* Return whether the setting has the same number of bands in all strata, or in all but one that removes only equal texts. */
+static bool is_simple(const struct pd_tune_counts *t, const struct pd_tune_setting *s)
 {
-	return (!r->suspect || setting == PD_TUNE_SUSPECTS) && r->loss <= pd_tune_limits[setting];
+	int most = 0, others = 0;
+	for (int k = 0; k < t->strata; k++)
+		most = s->bands[k] > most ? s->bands[k] : most;
+	for (int k = 0; k < t->strata; k++)
+		others += s->bands[k] == 0 ? 1 : s->bands[k] < most ? 2 : 0;
+	return most > 0 && others < 2;
 }
 
-static void count_removal(struct pd_tune_setting *t, const struct pd_tune_removal *r)
+/* Return the largest number of wrong removals of a setting at which the martingale is below its limit.  If `too_many` is not 0, it
+ * only matters whether the number is below it.
+ *
+ * The martingale is the weighted mean of two parts: the product over all cells; and the mean, over all simple settings, of the
+ * product over the cells of the setting.  The second part is better if labels outside of the setting are wrong.  Costs are convex, so
+ * numbers rise where the next step is cheapest; outside of the setting, cells have their likeliest numbers. */
+static uint64_t most_wrong(const struct pd_tune_counts *t, const struct pd_tune_setting *s, uint64_t too_many)
 {
-	t->removed++;
-	t->unequal += !r->equal;
-	t->labelled += !r->equal && r->label;
-	t->wrong += !r->equal && r->label > PD_TUNE_RIGHT;
+	struct cell v[PD_TUNE_STRATA * PD_TUNE_BANDS], other;
+	double limit = -log(1 - t->confidence) - log(1 - part_of_alone);
+	double simple_settings = (double)all_bands(t) * (t->strata > 1 ? 1 + t->strata : 1);
+	double limit_alone = -log(1 - t->confidence) - log(part_of_alone / simple_settings);
+	int n = 0;
+	for (int k = 0; k < t->strata; k++)
+		for (int b = 0; b < all_bands(t); b++) {
+			struct cell *c = b < s->bands[k] ? &v[n] : &other;
+			if (!t->cells[k][b].unequal)
+				continue;
+			open_cell(c, &t->cells[k][b], prior_of(t, b));
+			if (c == &other)
+				limit -= cost_of(c, (double)c->likeliest);
+			else
+				n++;
+		}
+	if (is_simple(t, s) && limit_alone < limit)
+		limit = limit_alone;
+	/* Bisect the ratio of the last step; then take single steps. */
+	double low = 0, high = 1;
+	uint64_t sum;
+	if (cost_at(v, n, low, &sum) <= limit)
+		return sum;
+	for (int i = 0; i < 40; i++) {
+		double middle = (low + high) / 2, cost = cost_at(v, n, middle, &sum);
+		if (too_many && cost <= limit && sum >= too_many)
+			return sum;
+		if (too_many && cost > limit && sum <= too_many)
+			return too_many - 1;
+		*(cost <= limit ? &high : &low) = middle;
+	}
+	for (double cost = cost_at(v, n, high, &sum);; sum++) {
+		struct cell *next = NULL;
+		double best = 0;
+		for (int i = 0; i < n; i++)
+			if (v[i].k < v[i].most && ratio_of(&v[i], v[i].k) > best) {
+				next = &v[i];
+				best = ratio_of(next, next->k);
+			}
+		if (!next || cost - log(best) > limit)
+			return sum;
+		cost -= log(best);
+		next->k++;
+	}
 }
 
-/* Count the removals of a setting, of one stratum or of all (-1), and test it. */
-static void test_setting(const struct pd_tune_removal *v, size_t n, int stratum, int setting, double max_wrong, double error,
-			 struct pd_tune_setting *t)
+void pd_tune_test(const struct pd_tune_counts *t, struct pd_tune_setting *s)
 {
-	*t = (struct pd_tune_setting){ 0 };
-	for (size_t i = 0; i < n; i++)
-		if (is_removed(&v[i], setting) && (stratum < 0 || v[i].stratum == stratum))
-			count_removal(t, &v[i]);
-	t->accepted = is_rejected(too_many(t, max_wrong), t->unequal, t->wrong, t->labelled, error);
-	t->bound = t->removed ? (double)most_wrong(t, error) / (double)t->removed : 0;
+	count_setting(t, s);
+	uint64_t most = most_wrong(t, s, 0);
+	s->bound = s->removed ? (double)most / (double)s->removed : 0;
+	s->accepted = most <= (uint64_t)(t->max_wrong * (double)s->removed);
 }
 
-/* A setting counts only if all that are tested before it are accepted.  Return the accepted setting that removes most, or -1. */
-static int accept_in_order(struct pd_tune_setting *s, int n)
+/* As pd_tune_test, without the bound. */
+static bool is_accepted(const struct pd_tune_counts *t, struct pd_tune_setting *s)
 {
-	int best = -1;
-	for (int i = 1; i < PD_TUNE_LIMITS; i++)
-		s[i].accepted &= s[i - 1].accepted;
-	for (int i = 0; i < n; i++)
-		if (s[i].accepted)
-			best = i;
+	count_setting(t, s);
+	uint64_t permitted = (uint64_t)(t->max_wrong * (double)s->removed);
+	return s->accepted = most_wrong(t, s, permitted + 1) <= permitted;
+}
+
+/* --- the choice --- */
+
+/* Lower the limit of one stratum after the other, that with most wrong labels first, until the setting is accepted. */
+static void lower_strata(const struct pd_tune_counts *t, uint64_t least_removed, struct pd_tune_setting *s)
+{
+	while (!is_accepted(t, s) && s->removed > least_removed) {
+		double worst = 0;
+		int at = -1;
+		for (int k = 0; k < t->strata; k++) {
+			uint64_t labelled = 0, wrong = 0;
+			for (int b = 0; b < s->bands[k]; b++) {
+				labelled += t->cells[k][b].labelled;
+				wrong += t->cells[k][b].wrong;
+			}
+			double share = labelled ? (double)wrong / (double)labelled : 0;
+			if (share > worst) {
+				worst = share;
+				at = k;
+			}
+		}
+		if (at < 0)
+			return;
+		s->bands[at]--;
+	}
+}
+
+struct pd_tune_setting pd_tune_choose(const struct pd_tune_counts *t, bool by_stratum)
+{
+	struct pd_tune_setting best = { .bands = { 0 } };
+	for (int bands = all_bands(t); bands > 0; bands--) {
+		struct pd_tune_setting s = pd_tune_common(t, bands);
+		count_setting(t, &s);
+		if (s.removed <= best.removed)
+			break;
+		if (by_stratum && t->strata > 1)
+			lower_strata(t, best.removed, &s);
+		else
+			is_accepted(t, &s);
+		if (s.accepted && s.removed > best.removed && (s.unequal || bands >= t->bands))
+			best = s;
+	}
+	if (best.accepted)
+		pd_tune_test(t, &best);
 	return best;
 }
 
-int pd_tune_choose(const struct pd_tune_removal *v, size_t n, double max_wrong, double confidence, bool suspects,
-		   struct pd_tune_setting out[PD_TUNE_SETTINGS])
+/* Label n more removals of the setting, of which as many are wrong as the prior expects, without fractions.  Return whether the setting
+ * is accepted then. */
+static bool is_accepted_after(const struct pd_tune_counts *t, const struct pd_tune_setting *s, uint64_t n)
 {
-	for (int s = 0; s < PD_TUNE_SETTINGS; s++)
-		test_setting(v, n, -1, s, max_wrong, error_of(s, confidence), &out[s]);
-	out[PD_TUNE_SUSPECTS].accepted &= out[PD_TUNE_RUN].accepted && suspects;
-	return accept_in_order(out, PD_TUNE_SETTINGS);
+	struct pd_tune_setting result = *s;
+	struct pd_tune_counts after = *t;
+	struct pd_tune_cell *next;
+	for (; n && (next = pd_tune_next(&after, s)); n--)
+		next->labelled++;
+	for (int k = 0; k < t->strata; k++)
+		for (int b = 0; b < s->bands[k]; b++) {
+			struct prior prior = prior_of(t, b);
+			double labels = (double)(after.cells[k][b].labelled - t->cells[k][b].labelled);
+			after.cells[k][b].wrong += (uint64_t)(labels * prior.wrong / (prior.wrong + prior.right));
+		}
+	return is_accepted(&after, &result);
 }
 
-void pd_tune_choose_by_stratum(const struct pd_tune_removal *v, size_t n, double max_wrong, double confidence,
-			       struct pd_tune_by_stratum *out)
+uint64_t pd_tune_needed(const struct pd_tune_counts *t, const struct pd_tune_setting *s)
 {
-	bool any[PD_TUNE_STRATA] = { false };
-	int strata = 0;
-	double wrong = 0;
-	*out = (struct pd_tune_by_stratum){ 0 };
-	for (size_t i = 0; i < n; i++) {
-		strata += !any[v[i].stratum];
-		any[v[i].stratum] = true;
+	struct pd_tune_setting counted = *s;
+	if (is_accepted(t, &counted))
+		return 0;
+	uint64_t low = 0, high = 1, all = counted.unequal - counted.labelled;
+	all = all < PD_TUNE_MOST_LABELS ? all : PD_TUNE_MOST_LABELS;
+	while (high < all && !is_accepted_after(t, s, high)) {
+		low = high;
+		high *= 2;
 	}
-	for (int k = 0; k < PD_TUNE_STRATA; k++) {
-		double error = (1 - confidence) * part_of_strata / (strata ? strata : 1);
-		for (int s = 0; s < PD_TUNE_SUSPECTS; s++)
-			test_setting(v, n, k, s, max_wrong, error * (s >= PD_TUNE_RUN ? part_of_run : 1 - part_of_run),
-				     &out->settings[k][s]);
-		out->best[k] = accept_in_order(out->settings[k], PD_TUNE_SUSPECTS);
-		wrong += out->best[k] >= 0 ? out->settings[k][out->best[k]].bound * (double)out->settings[k][out->best[k]].removed
-					   : 0;
+	if (high >= all && !is_accepted_after(t, s, high = all))
+		return PD_TUNE_NEVER;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		*(is_accepted_after(t, s, middle) ? &high : &low) = middle;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (pd_tune_is_removed(&v[i], 0, out))
-			count_removal(&out->all, &v[i]);
-	out->all.bound = out->all.removed ? wrong / (double)out->all.removed : 0;
-	out->all.accepted = out->all.unequal > 0;
+	return high;
 }
 
-bool pd_tune_is_removed(const struct pd_tune_removal *r, int setting, const struct pd_tune_by_stratum *strata)
+struct pd_tune_setting pd_tune_target(const struct pd_tune_counts *t, uint64_t labels, uint64_t *needed)
 {
-	if (strata)
-		setting = strata->best[r->stratum];
-	return setting < 0 ? r->equal : is_removed(r, setting);
+	struct pd_tune_setting now = pd_tune_choose(t, true), best = now, cheapest = now;
+	uint64_t fewest = PD_TUNE_NEVER;
+	*needed = 0;
+	for (int bands = all_bands(t); bands > 0; bands--)
+		for (int without = -1; without < (t->strata > 1 ? t->strata : 0); without++) {
+			struct pd_tune_setting s = pd_tune_common(t, bands);
+			uint64_t wrong = 0;
+			for (int b = 0; b < bands && without >= 0; b++)
+				wrong += t->cells[without][b].wrong;
+			if (without >= 0)
+				s.bands[without] = 0;
+			count_setting(t, &s);
+			if ((without >= 0 && !wrong) || s.removed <= best.removed || !s.unequal)
+				continue;
+			uint64_t n = pd_tune_needed(t, &s);
+			bool all = bands == all_bands(t) && without < 0 && !s.wrong;
+			if (n <= (all ? labels : labels * 2 / 3)) {
+				best = s;
+				*needed = n;
+			} else if (n < fewest) {
+				cheapest = s;
+				fewest = n;
+			}
+		}
+	if (*needed || fewest == PD_TUNE_NEVER)
+		return best;
+	*needed = fewest;
+	return cheapest;
 }
 
-uint64_t pd_tune_needed(const struct pd_tune_setting *run, double max_wrong, double confidence)
+struct pd_tune_cell *pd_tune_next(struct pd_tune_counts *t, const struct pd_tune_setting *s)
 {
-	uint64_t n = 0;
-	while (!is_rejected(too_many(run, max_wrong), run->unequal, 0, n, error_of(PD_TUNE_RUN, confidence)))
-		n++;
-	return n;
+	struct pd_tune_cell *next = NULL;
+	for (int k = 0; k < t->strata; k++)
+		for (int b = 0; b < s->bands[k]; b++) {
+			struct pd_tune_cell *c = &t->cells[k][b];
+			bool less = c->labelled < c->unequal && (!next || (double)c->labelled * (double)next->unequal <
+										  (double)next->labelled * (double)c->unequal);
+			next = less ? c : next;
+		}
+	return next;
 }
 
 /* --- files --- */
@@ -263,6 +515,7 @@ static int read_labels(struct pd_tune *t, const char *path, bool override, struc
 			continue;
 		}
 		struct pd_tune_removal *r = &t->removals[*number - 1];
+		r->nth = r->nth ? r->nth : ++t->n_labels;
 		if (override) {
 			r->label = label;
 			r->overridden = true;
@@ -363,19 +616,19 @@ int pd_tune_read(struct pd_tune *t, const struct pd_tune_options *o, struct pd_e
 	return PD_OK;
 }
 
-uint64_t pd_tune_sum(const struct pd_tune *t, int setting, const struct pd_tune_by_stratum *strata)
+uint64_t pd_tune_sum(const struct pd_tune *t, const struct pd_tune_setting *s)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		struct pd_span f[2];
 		pd_tsv_fields(pd_span_z(t->pairs[i].text), f, 2);
-		sum += pd_tune_is_removed(&t->removals[i], setting, strata) ? pd_estimate_removal(f[0], f[1]) : 0;
+		sum += pd_tune_is_removed(&t->removals[i], s) ? pd_estimate_removal(f[0], f[1]) : 0;
 	}
 	return sum;
 }
 
-int pd_tune_write_verdicts(const struct pd_tune *t, const char *verdicts, const char *output, struct pd_span estimate, int setting,
-			   const struct pd_tune_by_stratum *strata, struct pd_err *e)
+int pd_tune_write_verdicts(const struct pd_tune *t, const char *verdicts, const char *output, struct pd_span estimate,
+			   const struct pd_tune_setting *s, struct pd_err *e)
 {
 	struct pd_table_reader in = { .kind = PD_TABLE_VERDICTS, .file = verdicts };
 	struct pd_map removed = { 0 }, size = { 0 }; /* removed page -> 1; page kept -> number of pages that it represents */
@@ -385,7 +638,7 @@ int pd_tune_write_verdicts(const struct pd_tune *t, const char *verdicts, const 
 	for (size_t i = 0; i < t->n; i++) {
 		struct pd_span f[2];
 		pd_tsv_fields(pd_span_z(t->pairs[i].text), f, 2);
-		if (t->removals[i].suspect || !pd_tune_is_removed(&t->removals[i], setting, strata))
+		if (t->removals[i].suspect || !pd_tune_is_removed(&t->removals[i], s))
 			continue;
 		*pd_map_put(&removed, pd_map_key(f[0])) = 1;
 		++*pd_map_put(&size, pd_map_key(f[1]));

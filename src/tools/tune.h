@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts and labels -> the setting that removes most pages while at most a given share of the removals is wrong.
+ * Verdicts and labels -> the settings that remove most pages while at most a given share of the removals is wrong.
  *
  * A removal is wrong if a person who compares the removed page with the page kept says that they are not duplicates, or is
- * unsure.  Removals of equal texts need no label and count as right.  From the others a simple random sample is drawn; those of
- * a stricter setting are then a simple random sample of that setting's removals.
+ * unsure.  Removals of equal texts need no label and count as right.  The others are divided into cells: strata, such as languages,
+ * times bands of loss; suspects are the last band.  Within each cell, removals are labelled in random order.  A setting removes the
+ * first bands of each stratum.
  *
- * The settings are limits of loss (apply --max-loss), the limit of the run, and the removal of suspects.  A setting is accepted
- * if the hypothesis "more than the given share is wrong" is rejected by a test that is valid after every label, so people may
- * label until it is accepted: the ratio of prior and posterior of I. Waudby-Smith and A. Ramdas, "Confidence sequences for sampling
- * without replacement" (2020), with a beta-binomial(.1, 20) prior.  The error of 1 - confidence is
- * split: .6 of it for the limit of the run and then suspects, .25 for the other limits, strictest first, each list up to its first
- * setting that is not accepted (fixed sequence testing; A. Angelopoulos et al., "Learn then test", 2021); and .15 for strata, such as
- * languages, each of which has an equal part and its own limit.  docs/tune.md.
+ * The test: in each cell, the ratio of prior and posterior of the true number of wrong removals is a martingale (I. Waudby-Smith
+ * and A. Ramdas, "Confidence sequences for sampling without replacement", 2020), and so is the product over all cells, in whatever
+ * order the cells are labelled (J. Spertus, M. Sridhar and P. Stark, "Sequential stratified inference for the mean", 2024).
+ * The vectors of numbers for which it is below 1 / (1 - confidence) contain the true vector after every label with this
+ * confidence (Ville's inequality).  They bound every setting at once, so that settings, and the next cell to label, may be chosen
+ * by the labels.  docs/tune.md.
  */
 #ifndef PD_TOOLS_TUNE_H
 #define PD_TOOLS_TUNE_H
@@ -23,46 +23,66 @@
 #include "row/fields.h"
 #include "tools/sample.h"
 
-enum { PD_TUNE_LIMITS = 4, PD_TUNE_RUN = PD_TUNE_LIMITS, PD_TUNE_SUSPECTS, PD_TUNE_SETTINGS };
-
 enum pd_tune_label { PD_TUNE_NONE, PD_TUNE_RIGHT, PD_TUNE_WRONG, PD_TUNE_UNSURE }; /* unsure counts as wrong */
-enum { PD_TUNE_STRATA = 6 };
+/* Bands: up to PD_TUNE_LIMITS of loss, of which the last is limited by the run only; and suspects. */
+enum { PD_TUNE_STRATA = 6, PD_TUNE_LIMITS = 8, PD_TUNE_BANDS = PD_TUNE_LIMITS + 1 };
 
 /* A removal. */
 struct pd_tune_removal {
 	double loss;
-	bool equal;		/* both texts are equal: right without a label */
-	bool suspect;		/* it is removed only with suspects */
-	uint8_t label, stratum; /* stratum: below PD_TUNE_STRATA */
+	bool equal;		      /* both texts are equal: right without a label */
+	bool suspect;		      /* it is removed only with suspects */
+	uint8_t label, stratum, band; /* band: of pd_tune_count */
 	uint8_t labellers;
+	uint32_t nth;		   /* the place of its first label among all labels; 0: none */
 	bool disputed, overridden; /* people judged it differently; an override decides */
 };
 
-/* The counts of a setting, and the result of its test. */
+/* The number of removals whose texts differ, and of labels among them. */
+struct pd_tune_cell {
+	uint64_t unequal, labelled, wrong;
+};
+
+struct pd_tune_counts {
+	struct pd_tune_cell cells[PD_TUNE_STRATA][PD_TUNE_BANDS];
+	uint64_t equal;
+	double limits[PD_TUNE_BANDS]; /* the largest loss of a band; 1: no limit */
+	double losses[PD_TUNE_BANDS]; /* the median loss of a band; 1: unknown */
+	int strata, bands;	      /* bands: without suspects */
+	bool suspects;		      /* suspects are the band after the last */
+	double max_wrong, confidence;
+};
+
+/* A setting removes equal texts, and this number of bands of each stratum. */
 struct pd_tune_setting {
+	int bands[PD_TUNE_STRATA];
 	uint64_t removed, unequal, labelled, wrong; /* unequal, and the following: of removals whose texts differ */
 	double bound;				    /* with this confidence, at most this share of `removed` is wrong */
-	bool accepted;
+	bool accepted;				    /* the bound is at most max_wrong */
 };
 
-/* The largest loss of a setting's removals; 1: that of the run. */
-extern const double pd_tune_limits[PD_TUNE_SETTINGS];
-
-/* Fill `out`; return the accepted setting that removes most, -1: none. */
-int pd_tune_choose(const struct pd_tune_removal *v, size_t n, double max_wrong, double confidence, bool suspects,
-		   struct pd_tune_setting out[PD_TUNE_SETTINGS]);
-/* A setting for each stratum.  best: the accepted setting that removes most, -1: only equal texts are removed. */
-struct pd_tune_by_stratum {
-	struct pd_tune_setting settings[PD_TUNE_STRATA][PD_TUNE_SUSPECTS];
-	int best[PD_TUNE_STRATA];
-	struct pd_tune_setting all; /* the counts of all strata with these settings, and their bound */
-};
-void pd_tune_choose_by_stratum(const struct pd_tune_removal *v, size_t n, double max_wrong, double confidence,
-			       struct pd_tune_by_stratum *out);
-/* Return whether a removal remains: by a setting, or if it is NULL by the settings of strata. */
-bool pd_tune_is_removed(const struct pd_tune_removal *r, int setting, const struct pd_tune_by_stratum *strata);
-/* The number of labels after which the limit of the run is accepted if none is wrong; 0: no label is needed. */
-uint64_t pd_tune_needed(const struct pd_tune_setting *run, double max_wrong, double confidence);
+/* Divide removals into cells and count them.  The bands depend only on the losses. */
+void pd_tune_count(struct pd_tune_removal *v, size_t n, bool suspects, struct pd_tune_counts *out);
+/* Return whether the setting removes the page. */
+bool pd_tune_is_removed(const struct pd_tune_removal *r, const struct pd_tune_setting *s);
+/* Make the setting with the same number of bands in all strata. */
+struct pd_tune_setting pd_tune_common(const struct pd_tune_counts *t, int bands);
+/* Count the removals of a setting and test it. */
+void pd_tune_test(const struct pd_tune_counts *t, struct pd_tune_setting *s);
+/* Return the accepted setting that removes most: with the same number of bands in all strata, or with `by_stratum` any.  If none is
+ * accepted, its counts are 0. */
+struct pd_tune_setting pd_tune_choose(const struct pd_tune_counts *t, bool by_stratum);
+/* The number of labels after which a setting is accepted if no more of its removals are wrong than the prior expects; PD_TUNE_NEVER:
+ * not after PD_TUNE_MOST_LABELS. */
+#define PD_TUNE_NEVER UINT64_MAX
+#define PD_TUNE_MOST_LABELS 20000
+uint64_t pd_tune_needed(const struct pd_tune_counts *t, const struct pd_tune_setting *s);
+/* Return the setting to label for, which removes more than those accepted: of those that need at most two thirds of `labels` the one
+ * that removes most, otherwise the one that needs fewest.  A third is left in case that some are wrong; the whole run may use all if no
+ * label is wrong yet.  needed: how many labels; 0: no setting can be gained. */
+struct pd_tune_setting pd_tune_target(const struct pd_tune_counts *t, uint64_t labels, uint64_t *needed);
+/* Return the cell of the setting to label next, that with the smallest share of labels; NULL: all is labelled. */
+struct pd_tune_cell *pd_tune_next(struct pd_tune_counts *t, const struct pd_tune_setting *s);
 
 /* --- files --- */
 
@@ -72,7 +92,6 @@ struct pd_tune_options {
 	int n_labels;
 	const char *override; /* labels that decide, such as after a discussion; NULL: none */
 	const char *rows;     /* of fp: strata are the languages of the removed pages; NULL: strata are kinds of hosts */
-	bool suspects;
 	uint64_t seed;
 };
 
@@ -84,15 +103,16 @@ struct pd_tune {
 	struct pd_arena arena;
 	uint64_t unknown, twice, disagree; /* labels of other pairs; pairs that several people labelled, and disagreed about */
 	uint64_t overridden;
+	uint32_t n_labels;
 	struct pd_names strata; /* names, by number */
 };
 
 int pd_tune_read(struct pd_tune *t, const struct pd_tune_options *o, struct pd_err *e);
-/* The sum of pd_estimate_removal over the removals that remain (pd_tune_is_removed). */
-uint64_t pd_tune_sum(const struct pd_tune *t, int setting, const struct pd_tune_by_stratum *strata);
+/* The sum of pd_estimate_removal over the removals of a setting. */
+uint64_t pd_tune_sum(const struct pd_tune *t, const struct pd_tune_setting *s);
 /* Write the verdicts with only these removals, and the estimate in their header. */
-int pd_tune_write_verdicts(const struct pd_tune *t, const char *verdicts, const char *output, struct pd_span estimate, int setting,
-			   const struct pd_tune_by_stratum *strata, struct pd_err *e);
+int pd_tune_write_verdicts(const struct pd_tune *t, const char *verdicts, const char *output, struct pd_span estimate,
+			   const struct pd_tune_setting *s, struct pd_err *e);
 void pd_tune_release(struct pd_tune *t);
 
 #endif

@@ -20,7 +20,7 @@ run "$P" tune -q --run=run --max-wrong=10% --list --seed=2
 is "another seed draws in another order" "$(cmp -s "$tmp/out" drawn.tsv && echo same)" ""
 run "$P" tune --run=run --max-wrong=10% -n 5 -o label.html
 exits "the page" 0
-is "has the same first removals" "$(grep -o 'data-ids="[^"]*"' label.html | sed 's/data-ids="//; s/"$//')" "$(rows drawn.tsv | head -5 | cut -f 2,3)"
+is "has the same removals as the list" "$(grep -o 'data-ids="[^"]*"' label.html | sed 's/data-ids="//; s/"$//')" "$("$P" tune -q --run=run --max-wrong=10% -n 5 --list | rows /dev/stdin | cut -f 2,3)"
 
 # --- labels ---
 label() { awk -F '\t' -v OFS='\t' -v n="$1" -v wrong="$2" '/^#/ { print; next } ++i <= n { $1 = i <= wrong ? "different" : "duplicate"; print }' drawn.tsv; }
@@ -31,7 +31,8 @@ has "the promise" settings.toml "^# pagededup tune: at most [0-9.]*% of $(remove
 has "the same on standard error" "$tmp/err" "^pagededup tune: at most [0-9.]*% of $(removed 1) removals are wrong"
 is "the limit of the run: no limit is needed" "$(grep -v '^#' settings.toml | cut -d ' ' -f 1 | tr '\n' ' ')" "max-wrong estimate "
 cp settings.toml whole.toml
-for limit in 0.01 0.03 0.06 0.1; do
+at_least "bands of loss" "$(awk '$2 ~ /^0[.]/' settings.toml | wc -l)" 1
+for limit in $(awk '$2 ~ /^0[.]/ { print $2 }' settings.toml); do
 	is "removals within a loss of $limit" "$(awk -v l=$limit '$2 == l { print $3 }' settings.toml)" "$(removed $limit)"
 done
 label $((needed - 1)) 0 >few.tsv
@@ -45,16 +46,17 @@ exits "no setting" 1
 has "says so" "$tmp/out" '^# pagededup tune: no setting is known to have at most 0.1% wrong removals'
 has "and what to do" "$tmp/err" '^pagededup tune: label more removals'
 # A stricter limit: only removals of large loss are wrong.
-awk -F '\t' -v OFS='\t' 'NR == FNR { loss[$2] = $13; next } /^#/ { print; next } { $1 = loss[$2] > .06 ? "different" : "duplicate"; print }' run/verdicts.tsv \
+limit=$(awk '$2 ~ /^0[.]/ { print $2; exit }' settings.toml)
+awk -F '\t' -v OFS='\t' -v limit="$limit" 'NR == FNR { loss[$2] = $13; next } /^#/ { print; next } { $1 = loss[$2] > limit ? "different" : "duplicate"; print }' run/verdicts.tsv \
 	<("$P" tune -q --run=run --max-wrong=10% --list -n 1000) >by_loss.tsv
 run "$P" tune -q --run=run --max-wrong=5% --labels=by_loss.tsv -o settings.toml
-exits "all labelled, wrong over a loss of .06" 0
-has "the stricter limit" settings.toml '^max-loss = 0.06$'
+exits "all labelled, wrong over a limit of loss" 0
+has "the stricter limit" settings.toml "^max-loss = $limit\$"
 run "$P" apply --config=settings.toml -V run/verdicts.tsv crawl.warc.gz -o clean.warc.gz
 exits "apply with these settings" 0
-has "removes so many" "$tmp/err" " $(removed .06) pages removed"
+has "removes so many" "$tmp/err" " $(removed "$limit") pages removed"
 has "says the estimate" "$tmp/err" "^pagededup apply: at most [0-9.]*% of removals wrong \(95%\), from [0-9]+ labels$"
-has "and says what it keeps" "$tmp/err" "$(($(removed 1) - $(removed .06))) duplicates are kept that would lose over 6% of their text"
+has "and says what it keeps" "$tmp/err" "$(($(removed 1) - $(removed "$limit"))) duplicates are kept that would lose over $(awk -v l="$limit" 'BEGIN { print 100 * l }')% of their text"
 # --- the estimate in all outputs ---
 run "$P" dedup --config=settings.toml crawl.warc.gz -o limited
 exits "dedup with these settings" 0
@@ -86,6 +88,19 @@ run "$P" apply --estimate=wrong=1 -V run/verdicts.tsv crawl.warc.gz -o none
 exits "an estimate that cannot be read" 2
 has "says so" "$tmp/err" "--estimate takes the value that 'pagededup tune' writes to its settings, not 'wrong=1'"
 
+# --- more labels ---
+label 10 0 >ten.tsv
+run "$P" tune --run=run --max-wrong=10% --labels=ten.tsv
+has "says how many more labels are enough" "$tmp/err" "if none is wrong, $((needed - 10)) more labels are enough for at most 10% wrong; --more writes the removals to label next$"
+run "$P" tune --run=run --max-wrong=10% --labels=ten.tsv --more --list
+is "--more: the removals that follow" "$(rows "$tmp/out" | cut -f 2,3 | head -n $((needed - 10)))" "$(rows drawn.tsv | cut -f 2,3 | sed -n "11,${needed}p")"
+is "none of them has a label" "$(rows "$tmp/out" | cut -f 2,3 | sort | comm -12 - <(rows ten.tsv | cut -f 2,3 | sort))" ""
+run "$P" tune --run=run --max-wrong=10% --labels=ten.tsv --more -n 14 --list
+is "-n counts all labels" "$(rows "$tmp/out" | wc -l)" 4
+run "$P" tune --run=run --more
+exits "--more without labels" 2
+has "says so" "$tmp/err" '--more needs --labels'
+
 # Two people.
 label 10 0 >one.tsv
 label 20 1 >two.tsv
@@ -104,8 +119,8 @@ awk -F '\t' -v OFS='\t' '/^#/ { print; next } { split($4, a, "/"); split($5, b, 
 	<("$P" tune -q --run=run --max-wrong=10% --list -n 1000) >by_host.tsv
 run "$P" tune --run=run --max-wrong=5% --labels=by_host.tsv --write-verdicts=tuned.tsv
 exits "each kind of host has its own limit" 0
-has "the limit of one host is that of the run" "$tmp/out" '^# as in the run .* accepted  same host$'
-has "the table of strata is the result" "$tmp/out" '^# Each stratum has its own limit:$'
+has "the limit of one host is that of the run" "$tmp/out" '^# as in the run .*%  same host$'
+has "the table of strata is the result" "$tmp/out" '^# Each stratum has its own limit '
 is "no settings are written for the whole run" "$(grep -c '^max-loss\|^estimate' "$tmp/out")" 0
 has "the promise" "$tmp/err" "^pagededup tune: at most 0% of $(rows tuned.tsv | awk -F '\t' '$4' | wc -l) removals are wrong"
 python3 - <<'END' >expected
@@ -125,7 +140,7 @@ run "$P" audit -V tuned.tsv --clean=tuned.warc.gz crawl.warc.gz
 exits "audit: every removal holds" 0
 "$P" dedup -q --keep-rows --dry-run crawl.warc.gz -o rows
 run "$P" tune -q --run=rows --max-wrong=5% --labels=by_host.tsv --rows=rows/rows.fp
-is "--rows: the languages with most removals, and the others" "$(sed -n '/stratum:$/,$p;/limit:$/,$p' "$tmp/out" | grep -cE '%.*  (eng|zho|jpn|fra|unknown|others)( |$)')" 6
+is "--rows: the languages with most removals, and the others" "$(sed -n '/^# Each stratum/,$p' "$tmp/out" | grep -cE '%.*  (eng|zho|jpn|fra|unknown|others)( |$)')" 6
 has "languages by their codes" "$tmp/out" '  eng'
 
 # --- at the terminal ---
