@@ -363,7 +363,7 @@ run "$P" apply -V v.tsv b/y.warc.gz -o other.warc.gz
 same "another name: no page is removed" other.warc.gz d.warc.gz
 exits "no duplicate is in the inputs: exit status" 1
 has "the message says so" "$tmp/err" "none of the $gone duplicates in the verdicts is in these inputs \(d.warc.gz:[0-9]*, .*\.\.\.\); give the same inputs"
-run "$P" apply -V <(cat v.tsv; verdict elsewhere.html) d.warc.gz -o other.warc.gz
+run "$P" apply -V <(cat v.tsv; verdict elsewhere.html | sed 's,$,\t-\t-,') d.warc.gz -o other.warc.gz
 exits "one duplicate is not in the inputs: exit status" 0
 has "and that is counted" "$tmp/err" "1 of $((gone + 1)) duplicates in the verdicts are not in these inputs: elsewhere.html$"
 run "$P" apply -V <(sed 's|http://m\.|http://www.|' v.tsv) d.warc.gz -o other.warc.gz
