@@ -1306,6 +1306,18 @@ static const char *choose_own(struct pd_extractor *x, const struct pd_blocks *in
 	return step;
 }
 
+/* Choose as if nothing were known about the site, then exclude its repeated lines: they are sometimes the first paragraph
+ * of the main text, and without them one of its sections would be chosen. */
+static const char *choose_alone(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site)
+{
+	pd_topic_find_lines(&x->lines, in);
+	pd_topic_weigh_lines(&x->lines, in, x->weights);
+	const char *step = choose_lines(x, in);
+	pd_site_mark(&x->keys, site, in, x->lines.v, x->lines.n);
+	drop_repeated(x, in);
+	return step;
+}
+
 /* Called after choose_own: keep all of the page's own text, as for a list; of a short page from everywhere. */
 static const char *keep_own(struct pd_extractor *x, const struct pd_blocks *in)
 {
@@ -1331,8 +1343,15 @@ static const char *choose(struct pd_extractor *x, const struct pd_blocks *in, co
 		return step;
 	/* if nothing is left, the step "page" took the text that hints had dropped */
 	double left = strcmp(step, "page") == 0 ? 0 : amount_kept(x).mass, own = of_page(x).plain;
-	if (own >= OWN_LEAST && own < OWN_SHORT && amount_kept(x).plain < OWN_SHARE * own)
+	double kept = amount_kept(x).plain, gain = x->weights->own_gain;
+	if (own >= OWN_LEAST && own < OWN_SHORT && kept < OWN_SHARE * own)
 		return keep_own(x, in);
+	if (gain * kept < own) {
+		const char *alone = choose_alone(x, in, site);
+		if (amount_kept(x).plain > gain * kept)
+			return alone;
+		step = choose_own(x, in, site, &marked);
+	}
 	if (left >= OWN_TEXT && left * OWN_PART >= left + (double)marked)
 		return step;
 	step = choose_own(x, in, NULL, &none);
