@@ -73,7 +73,7 @@ int pd_verdicts_header(struct pd_group *g, bool ends, struct pd_buf *out, struct
 	return status;
 }
 
-/* "distance 5 and similarity 0.83" */
+/* "distance 5 and similarity 83.0%" */
 static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edge, struct pd_buf *out)
 {
 	struct pd_span similarity = pd_pages_similarity(pages, edge);
@@ -86,8 +86,9 @@ static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edg
 	if (edge->distance > 0 && !none)
 		pd_buf_u64(out, (uint64_t)edge->distance);
 	if (!pd_span_is(similarity, "-") && !nothing_new) {
-		pd_buf_add_z(out, none ? "similarity " : " and similarity ");
-		pd_buf_add_span(out, similarity);
+		double share = 0;
+		pd_span_real(similarity, &share);
+		pd_buf_printf(out, "%ssimilarity %.1f%%", none ? "" : " and ", 100 * share);
 	}
 	if (!by)
 		return;

@@ -20,7 +20,7 @@ static const struct pd_opt opts[] = {
 	  .help = "words in a row that a page and an item share (13)" },
 	{ .type = PD_OPT_INT, .name = "least", .arg = "N", AT(least), .min = 1, .max = 1000,
 	  .help = "items of fewer than --words words count whole from N words on (8)" },
-	{ .type = PD_OPT_REAL, .name = "share", .arg = "S", AT(share), .min = 0, .max = 1,
+	{ .type = PD_OPT_SHARE, .name = "share", .arg = "P%", AT(share), .min = 0, .max = 1,
 	  .help = "least share of an item's runs of words that a page holds (any)" },
 	PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };

@@ -49,7 +49,7 @@ static void add_reason(const struct pd_store_answer *a, const struct pd_store_ma
 	else
 		pd_buf_add_z(out, "another version of its URL");
 	if (m->similarity >= 0 && m->distance != PD_STORE_BY_KEY)
-		pd_buf_printf(out, " and similarity %.3f", m->similarity);
+		pd_buf_printf(out, " and similarity %.1f%%", 100 * m->similarity);
 	/* ", found by simhash,exact", of the requested methods */
 	const char *before = ", found by ";
 	for (int i = 0; a->requested && i < a->requested->n; i++)
@@ -132,7 +132,7 @@ static void add_row(const struct pd_store_answer *a, const struct pd_store_match
 	else
 		add_matches(a, out);
 	if (!replaced && a->status == PD_STORE_NEW && a->doubt > PD_VERIFIED_YES) {
-		pd_buf_printf(out, "\t%s, similarity %.3f: ", pd_verification_names[a->doubt], a->doubted.similarity);
+		pd_buf_printf(out, "\t%s, similarity %.1f%%: ", pd_verification_names[a->doubt], 100 * a->doubted.similarity);
 		add_cell(out, pd_store_text(pd_store_match_text(a, &a->doubted), PD_STORE_TEXT_ID));
 	} else {
 		pd_buf_add_z(out, "\t-\t");

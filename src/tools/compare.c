@@ -131,8 +131,8 @@ static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struc
 	double similarity = print_shared(&sa, &sb, &counts);
 	pd_buf_add_z(out, "similarity: ");
 	if (estimate >= 0)
-		pd_buf_printf(out, "%.3f by the sketches, ", estimate);
-	pd_buf_printf(out, "%.3f exactly (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
+		pd_buf_printf(out, "%.1f%% by the sketches, ", 100 * estimate);
+	pd_buf_printf(out, "%.1f%% exactly (shingles of %d terms: %s)\n", 100 * similarity, text.shingle, counts.p);
 	/* Print the share of text that is lost with a page if the other is kept, as in cluster --max-loss. */
 	text.shingle = PD_SHINGLE_SET_TERMS;
 	sa.n = sb.n = 0;
@@ -205,7 +205,7 @@ static void print_comparison(struct pd_pipeline *a, struct pd_pipeline *b, const
 		else if (m->kind == PD_SIGN_KEYWORDS && memcmp(x.key[rule.key], y.key[rule.key], sizeof x.key[0]))
 			pd_buf_add_z(out, ", other keys");
 		if (m->kind == PD_SIGN_KEYWORDS || m->kind == PD_SIGN_VECTOR)
-			pd_buf_printf(out, ", similarity %.3f", like.similarity);
+			pd_buf_printf(out, ", similarity %.1f%%", 100 * like.similarity);
 		pd_buf_add_c(out, '\n');
 	}
 	pd_value_release(&x);

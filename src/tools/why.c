@@ -384,25 +384,25 @@ static void add_row_page(const struct why_row *row, struct pd_buf *out)
 	print_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
 }
 
-/* "has the same text as", "is at distance 5 (similarity 0.83) from"; found: the methods that found the pair, if there
+/* "has the same text as", "is at distance 5, with similarity 83.0%, from"; found: the methods that found the pair, if there
  * are several */
 static void add_nearness(struct pd_span distance, struct pd_span similarity, struct pd_span found, struct pd_buf *out)
 {
+	pd_local_buf with = { 0 };
+	double share;
+	if (pd_span_real(similarity, &share))
+		pd_buf_printf(&with, ", with similarity %.1f%%,", 100 * share);
 	if (!is_known(distance) && is_known(found) && pd_span_find(found, pd_span_z("text_digest")) < 0)
-		pd_buf_printf(out, "matches by %.*s, with similarity %.*s, ", (int)found.n, found.p, (int)similarity.n,
-			      similarity.p);
+		pd_buf_printf(out, "matches by %.*s%s ", (int)found.n, found.p, pd_buf_z(&with));
 	else if (!is_known(distance))
 		pd_buf_add_z(out, "has the same text as ");
 	else if (pd_span_is(distance, "0"))
 		pd_buf_add_z(out, "has the same fingerprint as ");
-	else if (is_known(similarity))
-		pd_buf_printf(out, "is at distance %.*s, with similarity %.*s, from ", (int)distance.n, distance.p,
-			      (int)similarity.n, similarity.p);
 	else
-		pd_buf_printf(out, "is at distance %.*s from ", (int)distance.n, distance.p);
+		pd_buf_printf(out, "is at distance %.*s%s from ", (int)distance.n, distance.p, pd_buf_z(&with));
 }
 
-/* "similarity 0.850, found by exact,segments, 12 in common" -> "exact,segments" */
+/* "similarity 85.0%, found by exact,segments, 12 in common" -> "exact,segments" */
 static struct pd_span found_by(struct pd_span reason)
 {
 	struct pd_span words = pd_span_z("found by "), end = pd_span_z(", ");

@@ -81,7 +81,7 @@ for line in open("any.tsv"):
 END
 is "the reasons name the test items by their own ids" "$(python3 names.py)" ""
 has "number of items, and of items that are too short" "$tmp/err" "^pagededup decontaminate: $(wc -l <any.want) pages contain [0-9]+ of [0-9]+ test items; [0-9]+ items of fewer than 8 words left out$"
-run "$P" decontaminate --against=tests.jsonl --test-field=question --share=.5 corpus.jsonl
+run "$P" decontaminate --against=tests.jsonl --test-field=question --share=50% corpus.jsonl
 same "with half of an item's runs at least" <(found "$tmp/out") half.want
 same "with one thread" <("$P" decontaminate -q -j1 --against=tests.jsonl --test-field=question corpus.jsonl) any.tsv
 gzip -k corpus.jsonl

@@ -15,6 +15,7 @@ equal() { # NAME OLD NEW: the same exit status, output and messages
 	run "$P" $3
 	is "$1: exit status" "$code" "$old"
 	same "$1: output" "$tmp/out" old.out
+	sed -i -E 's/, [0-9.]+ s$//' old.err "$tmp/err"
 	same "$1: messages" "$tmp/err" old.err
 }
 equal "a page: its main text" "show $a" "explain $a"

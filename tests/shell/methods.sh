@@ -55,12 +55,12 @@ run "$P" compare --method=simhash,exact,segments,keywords,overlap:share=.5 "$a" 
 has "compare: fingerprints" "$tmp/out" '^distance: 0 of 64 bits$'
 has "keys" "$tmp/out" '^exact: match$'
 has "sets" "$tmp/out" '^segments: match, 14 shared of 14 in a and 14 in b$'
-has "keywords" "$tmp/out" '^keywords: match, similarity 1\.000$'
+has "keywords" "$tmp/out" '^keywords: match, similarity 100\.0%$'
 run "$P" compare --method=exact,segments,keywords "$a" "$c"
 hasnt "no word of fingerprints where simhash is not named" "$tmp/out" 'fingerprint|distance'
 has "keys that differ" "$tmp/out" '^exact: no match$'
 has "sets that share nothing" "$tmp/out" '^segments: no match, 0 shared of 14 in a and [0-9]+ in b$'
-has "other keywords" "$tmp/out" '^keywords: no match, other keys, similarity [0-9.]+$'
+has "other keywords" "$tmp/out" '^keywords: no match, other keys, similarity [0-9.]+%$'
 run "$P" compare --method=segments:shared=15:share=0 "$a" "$b"
 has "parameters set the rule: all of a page with fewer" "$tmp/out" '^segments: match'
 run "$P" compare --method=overlap:shared=1000 "$a" "$b"

@@ -51,10 +51,10 @@ run "$P" cluster --require=any p.tsv
 cp "$tmp/out" v.tsv
 reason() { awk -F '\t' -v id="f:$1" '$2 == id { print $11 }' v.tsv; }
 is "the reason names the methods, and the parts of both pages" "$(reason 3)" \
-	"distance 4 and similarity 0.900, found by simhash,segments, 8 in common: 95.0% of it in the page kept, 90.0% of that one in it, by sketches only"
-is "the fingerprint alone" "$(reason 4)" "distance 5 and similarity 0.850, found by simhash, by sketches only"
-is "a part of another page" "$(reason 5)" "similarity 0.700, found by segments, 7 in common: 90.0% of it in the page kept, 50.0% of that one in it"
-is "without a distance it is not the same text" "$(reason 6)" "similarity 1.000, found by exact"
+	"distance 4 and similarity 90.0%, found by simhash,segments, 8 in common: 95.0% of it in the page kept, 90.0% of that one in it, by sketches only"
+is "the fingerprint alone" "$(reason 4)" "distance 5 and similarity 85.0%, found by simhash, by sketches only"
+is "a part of another page" "$(reason 5)" "similarity 70.0%, found by segments, 7 in common: 90.0% of it in the page kept, 50.0% of that one in it"
+is "without a distance it is not the same text" "$(reason 6)" "similarity 100.0%, found by exact"
 is "a page without a fingerprint also needs a rule" "$(reason 7)" "same text, found by text_digest,exact"
 pairs <<<'f:1 f:2 - 0.500 segments 7 0.900 0.500 0' >half.tsv
 run "$P" cluster --require=any half.tsv

@@ -73,7 +73,7 @@ for t in one two; do printf '{"url": "http://h.example/%s", "html": "<title>%s</
 "$P" fp -q alike.jsonl >alike.fp
 "$P" store init --no-key -q alike -k 16
 run "$P" store add alike alike.fp
-is "a page that is only like a kept one is new, and its suspect" "$(rows "$tmp/out" | cut -f12,14 | sed 's/0\.[0-9]*/S/' | tail -n 1)" "new	other-subject, similarity S: alike.jsonl:0"
+is "a page that is only like a kept one is new, and its suspect" "$(rows "$tmp/out" | cut -f12,14 | sed 's/[0-9.]*%/S/' | tail -n 1)" "new	other-subject, similarity S: alike.jsonl:0"
 
 # --- refused ---
 refuse() { # NAME MESSAGE ARGUMENT...

@@ -55,7 +55,7 @@ cp "$tmp/out" v.tsv
 has "the closing line" "$tmp/err" '2 clusters of 4 pages, 2 duplicates, 1 suspect, '
 is "a suspect is in no cluster and is kept; the similar page is named" \
 	"$(rows v.tsv | awk -F '\t' '$14 != "-"' | cut -f 1,2,4-6,10,12,14)" "-	$mills	0	$tides	$tides	1	-	other-subject"
-has "the reason says why" v.tsv 'kept, it has another subject: distance [0-9]+ and similarity 0\.[0-9]+, by sketches only'
+has "the reason says why" v.tsv 'kept, it has another subject: distance [0-9]+ and similarity [0-9.]+%, by sketches only'
 is "it comes last" "$(rows v.tsv | tail -1 | cut -f 2)" "$mills"
 run "$P" cluster --shingles=pages.shingles pairs.tsv
 has "the texts are compared" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject	[A-Z2-7]{32}$'

@@ -15,7 +15,7 @@ exits "a duplicate" 0
 is "the chain in words" "$(cat "$tmp/out")" "w/d:40 (http://a/4)
   is a duplicate of w/d:10 (http://a/1):
     w/d:40 has the same fingerprint as w/d:30
-    w/d:30 is at distance 6, with similarity 0.83, from w/d:20
+    w/d:30 is at distance 6, with similarity 83.0%, from w/d:20
     w/d:20 is at distance 5 from w/d:10
   which is kept: first of 4 pages of cluster 1"
 why w/x:2 --verdicts=connected.tsv
@@ -25,7 +25,7 @@ is "a page kept" "$(cat "$tmp/out")" "w/d:10 (http://a/1)
   is kept: first of 4 pages of cluster 1
   Its duplicates:
     w/d:20 is at distance 5 from w/d:10
-    w/d:30 is at distance 6, with similarity 0.83, from w/d:20
+    w/d:30 is at distance 6, with similarity 83.0%, from w/d:20
     w/d:40 has the same fingerprint as w/d:30"
 why --url=http://a/3 --verdicts=connected.tsv
 has "by URL" "$tmp/out" '^w/d:30 \(http://a/3\)$'
@@ -51,7 +51,7 @@ why w/d:30 --verdicts=v.tsv --pairs=chain.tsv
 is "a page that only a duplicate is near" "$(cat "$tmp/out")" "w/d:30
   is not in v.tsv: it is kept, because it is in no cluster
   1 pair names it:
-    it is at distance 6, with similarity 0.83, from w/d:20 (http://a/2), a duplicate of w/d:10"
+    it is at distance 6, with similarity 83.0%, from w/d:20 (http://a/2), a duplicate of w/d:10"
 why w/d:30 --verdicts=v.tsv
 has "without pairs it is kept too" "$tmp/out" 'is not in v.tsv: it is kept, because'
 has "and similar ids are named" "$tmp/out" '^  Did you mean w/d:10, w/d:20\?$'
@@ -129,8 +129,8 @@ is "answers: pages that are not kept have no duplicates" "$(cat "$tmp/out")" "f:
 } >m.tsv
 "$P" cluster -q --require=any m.tsv >m.v
 why m:2 -V m.v -P m.tsv
-has "the methods that found it" "$tmp/out" '^    m:2 matches by exact,segments, with similarity 0.850, m:1$'
-has "and of its pairs" "$tmp/out" '^    it matches by exact,segments, with similarity 0.850, m:1'
+has "the methods that found it" "$tmp/out" '^    m:2 matches by exact,segments, with similarity 85.0%, m:1$'
+has "and of its pairs" "$tmp/out" '^    it matches by exact,segments, with similarity 85.0%, m:1'
 why m:3 -V m.v
 has "the same text" "$tmp/out" '^    m:3 has the same text as m:1$'
 
