@@ -10,7 +10,7 @@ exits "demo" 0
 has "pages read" "$tmp/out" '^[0-9]+ pages read in [0-9]+ charsets, [1-9][0-9]* of them too short'
 has "clusters" "$tmp/out" '^[0-9]+ clusters, [0-9]+ duplicates$'
 has "a page kept" "$tmp/out" '^  - kept +http://'
-has "a distance" "$tmp/out" '^  distance [0-9]+ and similarity 0\.[0-9]+ +http://'
+has "a distance" "$tmp/out" '^  distance [0-9]+ and similarity [0-9.]+% +http://'
 has "a reason" "$tmp/out" '^  same fingerprint +http://'
 has "suggestions" "$tmp/out" 'compare demo/demo.warc.gz:[0-9]+ demo/demo.warc.gz:[0-9]+$'
 is "only closing lines on stderr" "$(grep -vc '^pagededup [a-z]*: ' "$tmp/err")" 0

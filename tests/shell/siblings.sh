@@ -93,7 +93,7 @@ is "--max-loss=.5: it is removed" "$(column is_duplicate "$tmp/out" | grep -c 1)
 run "$P" cluster -q --max-loss=0 more.pairs
 exits "--max-loss=0 is misuse" 2
 hasnt "a pair of sketches shows it" more.tsv 'sketches'
-has "which the reason tells" <("$P" cluster -q --max-loss=.5 more.pairs) ' and similarity 0\.[0-9]+, by sketches only	'
+has "which the reason tells" <("$P" cluster -q --max-loss=.5 more.pairs) ' and similarity [0-9.]+%, by sketches only	'
 
 # --- the texts themselves ---
 texts() { # KIND [OPTION OF CLUSTER]...
