@@ -98,7 +98,7 @@ cluster all.rows
 exits "rows without a header" 0
 cluster all.tsv && rows "$tmp/out" >want
 cluster all.rows
-same "give the same verdicts" <(rows "$tmp/out") want
+same "give the same verdicts, except the digest of the settings" <(rows "$tmp/out" | cut -f -16) <(cut -f -16 want)
 awk -F '\t' -v OFS='\t' '/^# / { print; next } { sub(/^#/, ""); print (NR == 2 ? "#" : "") (NR == 2 ? "unknown" : "?"), $13, $12, $11, $10, $9, $8, $7, $6, $5, $4, $3, $2, $1 }' all.tsv >turned.tsv
 cluster turned.tsv
 same "columns in another order, an unknown one before them" <(rows "$tmp/out") want

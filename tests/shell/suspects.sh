@@ -58,7 +58,7 @@ is "a suspect is in no cluster and is kept; the similar page is named" \
 has "the reason says why" v.tsv 'kept, it has another subject: distance [0-9]+ and similarity [0-9.]+%, by sketches only'
 is "it comes last" "$(rows v.tsv | tail -1 | cut -f 2)" "$mills"
 run "$P" cluster --shingles=pages.shingles pairs.tsv
-has "the texts are compared" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject	[A-Z2-7]{32}$'
+has "the texts are compared" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject	[A-Z2-7]{32}	[A-Z2-7]{32}	[0-9a-f]{8}$'
 run "$P" cluster --shingles=pages.shingles --max-loss=.01 pairs.tsv
 hasnt "a page with too much loss is not a duplicate" "$tmp/out" '	other-subject	'
 is "the order of the lines does not matter" "$(sort -r pairs.tsv | "$P" cluster -q | rows | md5sum)" "$(rows v.tsv | md5sum)"
