@@ -167,7 +167,7 @@ static int apply_or_fail(char *dump, char *verdicts, const char *output, const c
 	if (status == 1) {
 		status = pd_apply_cdxj_open(&x, index, e);
 		if (!status)
-			status = pd_apply_cdxj_add(&x, output, e);
+			status = pd_apply_cdxj_add(&x, output, output, e);
 		status = pd_apply_cdxj_close(&x, status, e);
 	}
 	pd_apply_free(a);
