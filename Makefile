@@ -282,7 +282,7 @@ check-long: check ## run tests that take minutes: big data, fuzzing
 
 ENGINES_SECONDS = 14400
 ENGINE_TESTS = tests/engines/*.sh
-check-engines: deps ## run the tests on real Hadoop and Spark daemons, downloaded into build/engines
+check-engines: deps ## run the tests on real daemons of Hadoop, Spark (downloaded into build/engines) and Slurm
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/bench/keys
 	@B=$(B) tests/within $(ENGINES_SECONDS) $(ENGINE_TESTS)
 
@@ -397,7 +397,7 @@ COMPLETIONS = $(DATADIR)/bash-completion/completions/pagededup $(DATADIR)/zsh/si
 ENGINESDIR = $(DATADIR)/pagededup/engines
 install: all ## install program, libraries, header, man pages, completions: DESTDIR= PREFIX= LIBDIR=
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5 \
-		$(dir $(COMPLETIONS)) $(DOCDIR)/docs/methods $(DOCDIR)/demo $(ENGINESDIR)/hadoop)
+		$(dir $(COMPLETIONS)) $(DOCDIR)/docs/methods $(DOCDIR)/demo $(ENGINESDIR)/hadoop $(ENGINESDIR)/slurm)
 	install -m 755 $(B)/pagededup $(DESTDIR)$(BINDIR)/
 	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(LIBDIR)/libpagededup.so.$(SOVERSION)
@@ -418,13 +418,14 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 	install -m 644 docs/methods/*.md $(DESTDIR)$(DOCDIR)/docs/methods/
 	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(DOCDIR)/demo/
 	install -m 755 engines/ship $(DESTDIR)$(ENGINESDIR)/
-	install -m 755 engines/hadoop/pagededup-hadoop $(DESTDIR)$(ENGINESDIR)/hadoop/
-	ln -sfr $(DESTDIR)$(ENGINESDIR)/hadoop/pagededup-hadoop $(DESTDIR)$(BINDIR)/pagededup-hadoop
+	install -m 644 engines/options $(DESTDIR)$(ENGINESDIR)/
+	for e in hadoop slurm; do install -m 755 engines/$$e/pagededup-$$e $(DESTDIR)$(ENGINESDIR)/$$e/ && \
+		ln -sfr $(DESTDIR)$(ENGINESDIR)/$$e/pagededup-$$e $(DESTDIR)$(BINDIR)/pagededup-$$e || exit; done
 	@[ -n "$(DESTDIR)" ] || { ldconfig; ldconfig -p | grep -q '> $(LIBDIR)/libpagededup\.so\.$(SOVERSION)$$'; } 2>/dev/null || \
 		echo "programs find $(LIBDIR)/libpagededup.so.$(SOVERSION) with LD_LIBRARY_PATH=$(LIBDIR), or once root put that folder into /etc/ld.so.conf.d and ran ldconfig"
 
 uninstall: ## remove the installed files, with the same variables
-	rm -f $(addprefix $(DESTDIR),$(BINDIR)/pagededup $(BINDIR)/pagededup-hadoop $(addprefix $(LIBDIR)/,libpagededup.a libpagededup.so libpagededup.so.$(SOVERSION) \
+	rm -f $(addprefix $(DESTDIR),$(BINDIR)/pagededup $(BINDIR)/pagededup-hadoop $(BINDIR)/pagededup-slurm $(addprefix $(LIBDIR)/,libpagededup.a libpagededup.so libpagededup.so.$(SOVERSION) \
 		pkgconfig/pagededup.pc) $(INCLUDEDIR)/pagededup.h $(addprefix $(MANDIR)/man1/,$(notdir $(wildcard docs/man/*.1))) \
 		$(addprefix $(MANDIR)/man5/,$(notdir $(wildcard docs/man/*.5))) $(COMPLETIONS)) $(DESTDIR)$(MANDIR)/man3/pagededup.3 \
 		$(DESTDIR)$(MANDIR)/man3/pagededup_*.3

@@ -76,7 +76,7 @@ is "help --all: no line is wider than 80 columns" "$(awk 'length > 80' all)" ""
 is "the first screen has nothing that help --all has not" "$(grep '^ ' screen | grep -vxF -f all)" ""
 for group in $(grep -E '^[A-Z].*:$' all | tr ' ' _); do
 	is "$group: pagededup.1 lists the same commands" \
-		"$(awk -v g=".SS $(tr _ ' ' <<<"${group%:}")" '/^\.SS/ { on = $0 == g } on' "$man/pagededup.1" | sed -nE 's/^\.BR pagededup\\-([a-z]+) .*/\1/p' | grep -v hadoop)" \
+		"$(awk -v g=".SS $(tr _ ' ' <<<"${group%:}")" '/^\.SS/ { on = $0 == g } on' "$man/pagededup.1" | sed -nE 's/^\.BR pagededup\\-([a-z]+) .*/\1/p' | grep -vx "hadoop\|slurm")" \
 		"$(awk -v g="$(tr _ ' ' <<<"$group")" '/^[A-Z]/ { on = $0 == g } on && /^  / { print $1 }' all)"
 done
 for old in $(awk '/^\.SS Old names/ { on = 1; next } /^\.S/ { on = 0 } on' "$man/pagededup.1" | grep -oE '\\fB[a-z]+\\fR[ ,]' | grep -oE '[a-z]{3,}'); do
@@ -84,7 +84,7 @@ for old in $(awk '/^\.SS Old names/ { on = 1; next } /^\.S/ { on = 0 } on' "$man
 done
 
 # Other programs of the package: the same checks, if they apply.
-for c in hadoop; do
+for c in hadoop slurm; do
 	"$TOP/engines/$c/pagededup-$c" --help >help
 	page=$man/pagededup-$c.1
 	help_options help >from-help

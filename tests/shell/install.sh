@@ -13,10 +13,11 @@ for f in bin/pagededup lib/libpagededup.a lib/libpagededup.so include/pagededup.
 	share/bash-completion/completions/pagededup share/zsh/site-functions/_pagededup share/fish/vendor_completions.d/pagededup.fish; do
 	is "$f is installed" "$([ -s "$root/usr/$f" ] && echo yes)" yes
 done
-for f in ship hadoop/pagededup-hadoop; do
+for f in ship options hadoop/pagededup-hadoop slurm/pagededup-slurm; do
 	is "engines/$f is installed" "$([ -s "$root/usr/share/pagededup/engines/$f" ] && echo yes)" yes
 done
 is "pagededup-hadoop is a command" "$("$root/usr/bin/pagededup-hadoop" --help | head -1)" 'usage: pagededup-hadoop dedup [OPTION]... DUMPS OUT'
+is "pagededup-slurm is a command" "$("$root/usr/bin/pagededup-slurm" --help | head -1)" 'usage: pagededup-slurm [OPTION]... -o OUT DUMP...'
 run "$root/usr/share/pagededup/engines/ship" "$root/usr/bin/pagededup" packed.tar.gz
 exits "it finds the packing script" 0
 same "the completions agree with the program" "$root/usr/share/bash-completion/completions/pagededup" <("$P" completion bash)

@@ -9,7 +9,7 @@ at_least "sources found" "${#sources[@]}" 100
 
 is "every C file has a licence line at its top" "$(for f in "${sources[@]}"; do head -1 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
 is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py bench/peers/* .ci/run tests/run tests/*.sh tests/*.py tests/shell/*.sh demo/*.py python/*.py python/*.toml python/pagededup/*.py python/tests/*.py tools/install-deps tools/fit-extract tools/sbom tools/check-commits tools/release-check .github/workflows/*.yml .editorconfig .clang-format CITATION.cff debian/rules debian/tests/commands debian/tests/library packaging/*/* packaging/Containerfile \
-	engines/ship engines/*/* tests/engines/*.sh tests/engines/*.py tests/engines/bin/* tests/engines/get tests/engines/setup tests/engines/*-daemons tests/engines/pom*.xml tests/hadoop_on_files; do
+	engines/ship engines/options engines/*/* tests/engines/*.sh tests/engines/*.py tests/engines/bin/* tests/engines/get tests/engines/setup tests/engines/*-daemons tests/engines/pom*.xml tests/hadoop_on_files tests/slurm_on_files; do
 	[ ! -f "$f" ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)" ""
 is "test scripts are executable" "$(find tests/shell tests/long tests/systems tests/engines -name '*.sh' ! -perm -u+x)" ""
 is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
