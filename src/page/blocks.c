@@ -139,13 +139,20 @@ static void end_run(struct builder *b)
 	b->unassigned[b->n_unassigned++] = (uint32_t)(out->n_runs - 1);
 }
 
+/* Return whether an address is a place on the same page, such as "#answer", or a script. */
+static bool is_control(struct pd_span href)
+{
+	return !href.n || href.p[0] == '#' || pd_span_istarts(href, "javascript:");
+}
+
 static void begin_run(struct builder *b)
 {
 	struct pd_blocks *out = b->out;
 	out->runs = pd_grow(out->runs, out->n_runs, &out->cap_runs, sizeof(*out->runs));
 	uint32_t flags = (b->link != PD_LINK_NONE ? PD_RUN_LINK : 0) | (b->emphasis ? PD_RUN_EMPHASIS : 0) |
 			 (b->pre ? PD_RUN_PRE : 0) | (b->space || b->line ? PD_RUN_SPACE : 0) | (b->line ? PD_RUN_LINE : 0) |
-			 (b->hidden ? PD_RUN_HIDDEN : 0);
+			 (b->hidden ? PD_RUN_HIDDEN : 0) |
+			 (b->link != PD_LINK_NONE && is_control(out->links[b->link].href) ? PD_RUN_CONTROL : 0);
 	out->runs[out->n_runs++] = (struct pd_run){
 		.at = (uint32_t)out->text.n,
 		.box = innermost(b)->box,

@@ -42,6 +42,7 @@ enum pd_run_flag {
 	PD_RUN_LINE = 16,    /* follows the edge of a box (br too), or a line break in <pre>: joined with a newline;
 				 * SPACE is set too */
 	PD_RUN_HIDDEN = 32,  /* the page does not show it, but it is read: an inline element, or kept hidden elements */
+	PD_RUN_CONTROL = 64, /* its link is to a place on the page, or to a script */
 };
 
 struct pd_run {

@@ -447,14 +447,6 @@ struct family {
 	uint64_t prose, mass; /* of the cards */
 };
 
-/* Return whether a run is part of a link to another place than this page: links to "#answer" or to a script are
- * controls. */
-static bool leads_away(const struct pd_blocks *in, const struct pd_run *r)
-{
-	struct pd_span href = r->link == PD_LINK_NONE ? pd_span("", 0) : in->links[r->link].href;
-	return r->link == PD_LINK_NONE || (href.n && href.p[0] != '#' && !pd_span_istarts(href, "javascript:"));
-}
-
 static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	const struct pd_weights *w = x->weights;
@@ -464,7 +456,7 @@ static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, co
 	size_t first = pd_first_line(&x->lines, b), end = pd_end_line(&x->lines, b);
 	for (size_t i = first; i < end && (double)(i - first) < w->card_lines; i++) {
 		const struct pd_run *r = &in->runs[x->lines.v[i].first_run];
-		if (r->flags & PD_RUN_LINK && r->n >= w->card_link && leads_away(in, r))
+		if (r->flags & PD_RUN_LINK && !(r->flags & PD_RUN_CONTROL) && r->n >= w->card_link)
 			return true;
 	}
 	return false;

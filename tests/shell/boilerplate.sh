@@ -101,6 +101,17 @@ for j in 1 2 5; do
 	same "the rows of two runs" "$tmp/out" <("$P" fp -q --boilerplate=site.bp shuffled.jsonl)
 	same "and the table" site.bp other.bp
 done
+# Headlines that lead to a place on the same page do not make a list of other pages.  The run keeps no addresses of links.
+python3 - >questions.jsonl <<'END'
+import json
+text = ''.join(f'<p>Readers ask us about kettles nearly every day, and we answer number {i} here, as well as we can, with patience.</p>' for i in range(8))
+cards = ''.join(f'<div class="box"><a href="#answer{i}">How do I descale a kettle of size {i} at home?</a><p>Fill it with water and vinegar, wait for '
+                f'{7 * i} minutes, empty it, and rinse it with care before you use it again.</p></div>' for i in range(1, 9))
+print(json.dumps({'url': 'http://k.example/q', 'html': f'<h1>Questions</h1><div class="main">{text}<div class="list">{cards}</div>{text.replace("kettles", "stoves")}</div>'}))
+END
+"$P" boilerplate -q questions.jsonl -o questions.bp
+same "links inside a page are the same in one run" <("$P" fp -q --learn-boilerplate questions.jsonl | grep -v '^#') \
+	<("$P" fp -q --boilerplate=questions.bp questions.jsonl | grep -v '^#')
 has "without a file the table is called learned" <("$P" fp -q --learn-boilerplate pages.jsonl | head -1) "boilerplate=learned@$key( |\$)"
 
 # An existing table is kept.
