@@ -90,6 +90,11 @@ for o in drop keep; do
 	is "areas of image maps in hidden elements are hidden links: $o" \
 		"$("$P" link -q --hidden=$o areas.jsonl | rows | cut -f3,6 | tr '\t\n' '= ')" "text=one hidden=Two hidden=- image=Four "
 done
+web http://site.example/p "<p>$text <iframe src=/1></iframe><div hidden><iframe src=/2></iframe><p>x</div><iframe src=/3></iframe>" >frames.jsonl
+for o in drop keep; do
+	is "frames in hidden elements are hidden links: $o" \
+		"$("$P" link -q --hidden=$o frames.jsonl | rows | cut -f2,3 | sed 's,.*example/,,' | tr '\t\n' '= ')" "1=frame 2=hidden 3=frame "
+done
 {
 	web http://a.example/p "<base href='http://base.example/x/'><p>$text <a href=1>one</a>"
 	web http://b.example/p "<base href='http://[x/'><p>$text <a href=2>two</a>"

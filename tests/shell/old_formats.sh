@@ -54,7 +54,7 @@ cp "$old/pages.jsonl" .
 "$P" fp -q --shingles=new.shingles pages.jsonl | "$P" match -q | "$P" cluster -q --keep=least-loss --shingles=new.shingles >want
 texts "$old/pages-2.shingles"
 has "shingles 2: the texts are compared" "$tmp/out" 'of its text'
-is "shingles 2: the verdicts are the same as with a new file" "$(rows "$tmp/out")" "$(rows want)"
+is "shingles 2: the verdicts are the same as with a new file, except the digest of the settings" "$(rows "$tmp/out" | cut -f -16)" "$(rows want | cut -f -16)"
 for at in 8 12 232 240 250 300 320; do
 	damage "$old/pages-2.shingles" hurt $at
 	texts hurt

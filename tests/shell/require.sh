@@ -97,6 +97,7 @@ refuse "more than there are" 'p.tsv: --require=4: these rows were matched by 3 m
 refuse "rows of the fingerprint alone" 'plain.tsv: --require=exact: these rows were matched without this method' --require=exact plain.tsv
 for require in any all 1 simhash; do
 	run "$P" cluster -q --require=$require plain.tsv
-	same "rows of the fingerprint alone, --require=$require" <(rows "$tmp/out") <("$P" cluster -q plain.tsv | rows /dev/stdin)
+	same "rows of the fingerprint alone, --require=$require: except the digest of the settings" <(rows "$tmp/out" | cut -f -16) \
+		<("$P" cluster -q plain.tsv | rows /dev/stdin | cut -f -16)
 done
 tap_done

@@ -30,6 +30,8 @@ is "--stage=semantic: the joined keywords, which are hashed" "$("$P" explain --s
 is "without --method with the defaults" "$("$P" explain --stage=semantic --user-dict=user.txt pages.jsonl:0)" 北大征婚清华硕士罗玉凤
 is "it is the text of the digest" "$("$P" explain --stage=semantic --method=semantic:n=3 pages.jsonl:0 | tr -d '\n' | md5sum | cut -c1-32)" \
 	"$("$P" fp -q --method=semantic:n=3 pages.jsonl | rows | sed -n 1p | awk -F '\t' '{ print $NF }')"
+echo '{"html":"<title>wheel</title><p>barn, mill</p>"}' >words.jsonl
+is "the last word of the title is not joined to the text" "$("$P" explain --stage=semantic --method=semantic:n=4 words.jsonl:0)" barnmillwheel
 printf '羅玉鳳 3 nr\n' >tw.txt
 same "in traditional characters, with a frequency: the same words" <(sign --method=semantic:n=5 --user-dict=tw.txt) named.fp
 sign --method=semantic:n=5:hash=xxh3 --user-dict=user.txt >xxh3.fp

@@ -192,6 +192,8 @@ static const struct row {
 	  "made by Hugo\nThe price of one of them, with a seat of leather, is 8", "basket", 0 },
 	{ "six goods are a shelf", "<div>" P1 "</div><ul>" SIX "</ul>", "Chair number 6, of oak\n620.50", "basket", 0 },
 	{ "five are not: no text of theirs is a control", "<div>" P1 "</div><ul>" FIVE "</ul>", "Into the basket", NULL, 0 },
+	{ "a price without a link is not goods", "<div>" P1 "</div><ul>" FIVE "<li>A chair of ash<div>620.50 &euro;</div></ul>",
+	  "Into the basket", NULL, 0 },
 	{ "other text next to a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
 	{ "a shelf and a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
 	{ "links without prices are not a shelf",
