@@ -127,6 +127,8 @@ has "compare: the signatures" "$tmp/out" '^  signature: not met, 200 and 188, 6.
 refused() { run "$P" match "${@:2}" pages.fp; exits "refused: $1" 2; }
 refused "an unknown rule" --rule=advert --links=links
 has "it lists the available ones" "$tmp/err" "unknown rule 'advert'; the rules are adverts, body"
+refused "no rule" --rule=navigation --links=links
+has "it says so" "$tmp/err" "--rule names no rule"
 refused "no number" --rule=adverts=many --links=links
 refused "a part of a link" --rule=adverts=.5 --links=links
 refused "a weight over 1" --rule=weighted --rule-weights=body=2 --links=links

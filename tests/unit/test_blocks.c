@@ -212,6 +212,7 @@ START_TEST(plain)
 	describe(b, &got);
 	ck_assert_str_eq(pd_buf_z(&got), "div:101:2 div:15:6");
 	expect_text(b, 1, false, "1\n2\n3\n4\n5\n6 <b>&amp;");
+	pd_html_free(NULL);
 	done(b);
 	pd_buf_release(&text);
 	pd_buf_release(&got);

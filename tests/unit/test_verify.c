@@ -600,10 +600,27 @@ START_TEST(facts)
 }
 END_TEST
 
+/* The largest distance within which a random key has on average at most two others of n keys. */
+static const struct {
+	int bits;
+	size_t n;
+	int k;
+} default_ks[] = {
+	{ 64, 0, 16 }, { 64, 14381577147, 8 }, { 64, 14381577148, 7 }, { 128, 1000000000, 31 }, { 256, 1000000000, 64 },
+};
+
+START_TEST(default_k)
+{
+	int k = pd_verify_default_k(default_ks[_i].bits, default_ks[_i].n);
+	ck_assert_msg(k == default_ks[_i].k, "%d bits, %zu keys: %d", default_ks[_i].bits, default_ks[_i].n, k);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("verify");
 	TCase *c = tcase_create("verify");
+	tcase_add_loop_test(c, default_k, 0, sizeof(default_ks) / sizeof(default_ks[0]));
 	tcase_add_loop_test(c, looks, 0, sizeof rows / sizeof *rows);
 	tcase_add_loop_test(c, addresses, 0, sizeof address_rows / sizeof *address_rows);
 	tcase_add_loop_test(c, equal_texts, 0, sizeof text_rows / sizeof *text_rows);
