@@ -72,7 +72,7 @@ def read(name):
 
 
 def rows_of(version):
-    package_of, for_spark = engine._package, engine._for_spark    # sent to nodes that lack the module
+    package_of, for_spark = engine._engines._package, engine._engines._as_batch    # sent to nodes that lack the module
 
     def task(batches):
         package = package_of(version)
