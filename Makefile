@@ -282,7 +282,7 @@ check-long: check ## run tests that take minutes: big data, fuzzing
 
 ENGINES_SECONDS = 14400
 ENGINE_TESTS = tests/engines/*.sh
-check-engines: deps ## run the tests on real daemons of Hadoop, Spark (downloaded into build/engines) and Slurm
+check-engines: deps ## run the tests on real daemons of Hadoop, Spark, Ray (downloaded into build/engines) and Slurm
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/bench/keys
 	@B=$(B) tests/within $(ENGINES_SECONDS) $(ENGINE_TESTS)
 
