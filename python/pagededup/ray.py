@@ -34,6 +34,7 @@ except ImportError as e:
 
 from ._engines import (Deduplicated, _arrow_schema, _batches, _check, _chosen, _chunks, _options, _portable, _signed, _through, _version, _words)
 
+BLOCK = 16 << 20
 UNITS = {'K': 1 << 10, 'M': 1 << 20, 'G': 1 << 30, 'T': 1 << 40}
 
 
@@ -47,7 +48,7 @@ def _sign_block(block: Any, columns: Dict[str, str], version: str, state: Dict[s
 
 
 def _whole(blocks: List[Any], version: str, arguments: Sequence[str], kind: str, out: str, schema: Any) -> Iterator[Any]:
-    """Run the command once on all blocks; yield tables."""
+    """Run the command once on all blocks; yield tables of about BLOCK bytes, the last of which may have no rows."""
     def tables() -> Iterator[Any]:
         for block in blocks:
             table = ray.get(block)
@@ -56,9 +57,13 @@ def _whole(blocks: List[Any], version: str, arguments: Sequence[str], kind: str,
                 table = table.append_column('header', pa.array([header and header.decode()] * table.num_rows, pa.string()))
             yield from table.to_batches()
 
-    yield schema.empty_table()
+    waiting: List[Any] = []
     for batch in _batches(version, out, schema, _through(version, arguments, _chunks(version, kind, tables()), {}), {}):
-        yield pa.Table.from_batches([batch])
+        waiting.append(batch)    # a batch is what a pipe holds: 64 KiB
+        if sum(b.nbytes for b in waiting) >= BLOCK:
+            yield pa.Table.from_batches(waiting).combine_chunks()
+            waiting = []
+    yield pa.Table.from_batches(waiting, schema).combine_chunks()
 
 
 def _removed_ids(blocks: List[Any]) -> Any:
