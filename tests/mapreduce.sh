@@ -43,23 +43,21 @@ join_rows() {
 	shared=()
 	step join count "${in[@]}" -- "$@" >"$out.params" || return
 	shared=(--params="$out.params")
+	step join equal "${in[@]}" >"$out.equal" || return
+	step join plan "$out.equal" -- ${bucket:+--bucket=$bucket} >"$out.plan" || return
+	shared=(--params="$out.plan")
+	step join near "$out.equal" >"$out.near" || return
+	step join density "$out.near" >"$out.density" || return
+	shared=(--params="$out.density")
+	: >"$out.dense"
 	case " $* " in
-	*' --all-pairs '*)
-		: >"$out.equal"; : >"$out.dense"
-		step join plan "${in[@]}" -- ${bucket:+--bucket=$bucket} >"$out.plan" || return
-		shared=(--params="$out.plan")
-		step join near "${in[@]}" >"$out.near" || return ;;
-	*)
-		step join equal "${in[@]}" >"$out.equal" || return
-		step join plan "$out.equal" -- ${bucket:+--bucket=$bucket} >"$out.plan" || return
-		shared=(--params="$out.plan")
-		step join near "$out.equal" >"$out.near" || return
-		step join density "$out.near" >"$out.density" || return
-		shared=(--params="$out.density")
-		step join dense "$out.equal" "$out.near" >"$out.dense" || return ;;
+	*' --all-pairs '*) ;;
+	*) step join dense "$out.equal" "$out.near" >"$out.dense" || return ;;
 	esac
-	step join doubts "$out.equal" "$out.near" "$out.dense" >"$out.doubts" || return
-	step join pairs "$out.equal" "$out.near" "$out.dense" "$out.doubts" >"$out"
+	step join fetch "$out.equal" "$out.near" >"$out.fetched" || return
+	step join verify "$out.near" "$out.fetched" >"$out.verified" || return
+	step join doubts "$out.equal" "$out.near" "$out.dense" "$out.verified" >"$out.doubts" || return
+	step join pairs "$out.equal" "$out.near" "$out.dense" "$out.verified" "$out.doubts" >"$out"
 	local status=$?
 	shared=()
 	return $status

@@ -275,17 +275,15 @@ def match(rows: Any, **settings: Any) -> Any:
     rows = _typed(rows, 'fp')
     params = _params(rows, 'fp', 'join', 'count', {}, options)
     n = _partitions(rows.sparkSession, _number(params, 'rows'))
-    if settings.get('all_pairs'):
-        params = _params(rows, 'fp', 'join', 'plan', params)
-        found = [_keep(_step('join', 'near', [(rows, 'fp')], params, partitions=n))]
-    else:
-        equal = _keep(_step('join', 'equal', [(rows, 'fp')], params, partitions=n))
-        params = _params(equal, 'lines', 'join', 'plan', params)
-        near = _keep(_step('join', 'near', [(equal, 'lines')], params, partitions=n))
-        params = _params(near, 'lines', 'join', 'density', params)
-        found = [equal, near]
-        if re.search(rb'^(dense|full|parts) [1-9]', params['params'], re.M):
-            found.append(_keep(_step('join', 'dense', [(f, 'lines') for f in found], params, partitions=1)))
+    equal = _keep(_step('join', 'equal', [(rows, 'fp')], params, partitions=n))
+    params = _params(equal, 'lines', 'join', 'plan', params)
+    near = _keep(_step('join', 'near', [(equal, 'lines')], params, partitions=n))
+    params = _params(near, 'lines', 'join', 'density', params)
+    found = [equal, near]
+    if re.search(rb'^(dense|full|parts) [1-9]', params['params'], re.M):
+        found.append(_keep(_step('join', 'dense', [(f, 'lines') for f in (equal, near)], params, partitions=1)))
+    fetched = _step('join', 'fetch', [(equal, 'lines'), (near, 'lines')], params, partitions=n)
+    found.append(_keep(_step('join', 'verify', [(near, 'lines'), (fetched, 'lines')], params, partitions=n)))
     return _pairs('join', found, params, n)
 
 

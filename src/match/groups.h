@@ -59,11 +59,6 @@ extern const char *const pd_match_scope_names[]; /* names of the choices, in the
 /* Rows of one bucket, when all rows are distributed: values computed from all rows, and the pairs that this bucket
  * owns. */
 struct pd_match_share {
-	uint64_t near_most; /* limit for the pairs of fingerprints within k, in all rows; if there are more,
-					 * none is emitted; 0: no limit */
-	/* whether this bucket owns a pair of fingerprints; NULL: it owns all */
-	bool (*is_own)(const void *ctx, const uint64_t *a, const uint64_t *b);
-	const void *ctx;
 	bool apart; /* of each subgroup only the first row is present */
 	int band;   /* the band to search, from 0 */
 #define PD_BANDS_ALL (-1)
@@ -101,7 +96,6 @@ struct pd_match_stats {
 	uint64_t pairs;
 	struct pd_index_plan plan;
 	uint64_t candidates; /* pairs of different fingerprints within k that were verified */
-	bool dense;	     /* more pairs within k than share->near_most */
 	bool many_subgroups; /* a fingerprint has more subgroups than are compared (PD_SUBGROUPS_TRIED) */
 	uint64_t linked;     /* pages with a representative in a dense neighbourhood of fingerprints */
 	int band_width, band_reach;

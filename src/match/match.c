@@ -41,21 +41,13 @@ static uint32_t only_row(const void *ctx, uint32_t fingerprint)
 	return pd_match_only_subgroup(ctx, fingerprint, NULL);
 }
 
-/* Remove the pairs that another share of the rows owns, and pairs that are not verified.  With a generous k most
- * candidates are near by chance, so they are removed before they use more memory. */
+/* Remove the pairs that are not verified.  With a generous k most candidates are near by chance, so they are removed
+ * before they use more memory. */
 static void verify_pairs(const struct pd_match_set *m, struct pd_index_pairs *pairs, struct pd_match_stats *stats)
 {
-	const struct pd_match_share *share = m->o->share;
-	const uint64_t *keys = m->set->keys;
-	size_t n = 0, words = (size_t)m->set->words;
-	for (size_t i = 0; share && share->is_own && i < pairs->n; i++)
-		if (share->is_own(share->ctx, keys + pairs->v[i].a * words, keys + pairs->v[i].b * words))
-			pairs->v[n++] = pairs->v[i];
-	if (share && share->is_own)
-		pairs->n = n;
+	size_t n = 0;
 	stats->candidates += pairs->n;
 	pd_match_verify(m, pairs, only_row, m, stats);
-	n = 0;
 	for (size_t i = 0; m->verifies && i < pairs->n; i++)
 		if (!(pairs->v[i].distance & PD_MATCH_FAILED))
 			pairs->v[n++] = pairs->v[i];
@@ -86,7 +78,6 @@ uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_ro
 
 static int find_near(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
 {
-	const struct pd_match_share *share = m->o->share;
 	const struct pd_match_groups *g = pd_match_set_fingerprints(m);
 	struct pd_budget *budget = m->rows->budget;
 	struct pd_index_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = g->n_groups };
@@ -115,16 +106,14 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 	}
 
 	double n = (double)keys.n, others = keys.against ? (double)keys.n_against : n;
-	struct pd_index_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
-	keys.limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
+	struct pd_index_limit limit = { .most = near_most(m->o, m->rows, (n + others) / 2, n * others) };
+	keys.limit = m->o->all_pairs || m->o->share ? NULL : &limit;
 	double t = pd_cpu_seconds(), verified = stats->verify_seconds;
 	int status = pd_index_plan_choose(&stats->plan, m->o->plan, keys.bits, m->o->k, keys.n, keys.n_against, e);
 	if (!status)
 		status = pd_index_join(&keys, &stats->plan, m->o->threads, budget, &near->after, e);
 	if (!status && !pd_index_is_over(&keys)) {
 		verify_pairs(m, &near->after, stats);
-	} else if (!status && share) {
-		stats->dense = true;
 	} else if (!status) { /* more near pairs than are compared */
 		near->sketch_only = pd_zalloc(m->set->n + 1);
 		if (pd_match_leaves_dense(m->o, m->rows)) {

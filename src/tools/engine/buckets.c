@@ -6,10 +6,9 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 #include "row/columns.h"
 #include "match/pairs.h"
-
-#define TOGETHER 65536 /* number of rows that are matched together; a bucket may have more */
 
 /* --- waiting rows --- */
 
@@ -35,7 +34,7 @@ int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table ta
 {
 	/* A row is in several parts of a bucket. */
 	bool other = table.kind != b->table.kind || table.number != b->table.number || table.parts || b->table.parts;
-	if (is_new && b->n_waiting && (other || b->n_waiting >= TOGETHER)) {
+	if (is_new && b->n_waiting && (other || b->n_waiting >= PD_ENGINE_TOGETHER)) {
 		int status = pd_engine_buckets_end(b, e);
 		if (status)
 			return status;
@@ -52,6 +51,12 @@ int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row
 int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e)
 {
 	return add_row(b, &b->waiting, row, e);
+}
+
+void pd_engine_buckets_add_candidate(struct pd_engine_buckets *b, const struct pd_key fingerprint[2])
+{
+	b->candidates = pd_grow(b->candidates, 2 * b->n_candidates + 1, &b->cap_candidates, sizeof *b->candidates);
+	memcpy(b->candidates + 2 * b->n_candidates++, fingerprint, 2 * sizeof *fingerprint);
 }
 
 static size_t full_words(const struct pd_engine_buckets *b)
@@ -81,12 +86,6 @@ int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_
 
 /* --- pairs --- */
 
-static bool is_own_pair(const void *ctx, const uint64_t *x, const uint64_t *y)
-{
-	const struct pd_engine_buckets *b = ctx;
-	return pd_engine_tables_own(b->tables, &b->table, x, y);
-}
-
 /* Return the start of a pair's line; NULL: the pair does not belong to this bucket.  All rows in tables of fingerprints
  * and of bands have a fingerprint. */
 static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_match_pair *pair)
@@ -95,7 +94,7 @@ static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_mat
 	const uint64_t *x = set->keys + pair->a * (size_t)set->words, *y = set->keys + pair->b * (size_t)set->words;
 	bool within = b->p->match.candidates == PD_CANDIDATES_BOTH && pair->distance <= b->p->match.k;
 	if (b->table.kind == 'h')
-		return !pair->distance || !is_own_pair(b, x, y) ? NULL : b->p->match.all_pairs ? "p" : "ph";
+		return b->p->match.all_pairs ? "p" : "ph";
 	if (b->table.kind != 'b')
 		return "p";
 	if (b->p->match.all_pairs)
@@ -148,9 +147,7 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 {
 	const struct pd_match_options *asked = &b->p->match;
 	struct pd_match_options o = *asked;
-	*share =
-		(struct pd_match_share){ .band = PD_BANDS_ALL,
-					 .apart = b->table.kind == 'h' || b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL };
+	*share = (struct pd_match_share){ .band = PD_BANDS_ALL, .apart = b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL };
 	o.plan = PD_PLAN_AUTO;
 	o.doubts = o.verify.off ? NULL : doubts;
 	if (b->table.kind == PD_ENGINE_AGAINST || b->table.kind == PD_ENGINE_INSIDE) {
@@ -169,13 +166,6 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 	case 'b':
 		o.candidates = PD_CANDIDATES_BANDS;
 		share->band = b->table.number;
-		break;
-	case 'h':
-		o.candidates = PD_CANDIDATES_HAMMING;
-		share->band = PD_BANDS_NONE;
-		share->near_most = b->p->near_most;
-		share->is_own = is_own_pair;
-		share->ctx = b;
 		break;
 	default:
 		o.candidates = PD_CANDIDATES_HAMMING;
@@ -255,7 +245,7 @@ static int write_representatives(struct pd_engine_buckets *b, const struct pd_ma
 {
 	struct pd_map stays = { 0 };
 	for (uint32_t i = 0; i < b->rows->n; i++)
-		if (!b->is_represented[i])
+		if (!b->is_represented[i] || b->p->match.all_pairs)
 			select_row(b, i, &stays);
 	int status = write_waiting_rows(b, "r\t", &stays);
 	pd_map_release(&stays);
@@ -264,15 +254,13 @@ static int write_representatives(struct pd_engine_buckets *b, const struct pd_ma
 	return status || !stats->many_subgroups ? status : write_number(b, "parts", 1);
 }
 
-/* Write the counts that other rows need: the number of pairs within k, and the full buckets of a band. */
-static int write_density(struct pd_engine_buckets *b, const struct pd_match_share *share, const struct pd_match_stats *stats)
+/* Write the rows of full buckets of a band, and their number. */
+static int write_density(struct pd_engine_buckets *b, const struct pd_match_share *share)
 {
 	struct pd_map wanted = { 0 };
 	char tag[32];
 	if (b->p->match.all_pairs)
 		return PD_OK;
-	if (b->table.kind == 'h')
-		return write_number(b, "near", stats->dense ? b->p->near_most + 1 : stats->candidates);
 	for (uint32_t i = 0; i < b->rows->n; i++)
 		if (share->full[i * share->full_words + (size_t)share->band / 64] >> (share->band % 64) & 1)
 			select_row(b, i, &wanted);
@@ -313,12 +301,97 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 		status = write_doubts(b, &doubts);
 	if (!status && b->representatives)
 		status = write_representatives(b, &stats);
-	if (!status && (b->table.kind == 'h' || b->table.kind == 'b'))
-		status = write_density(b, &share, &stats);
+	if (!status && b->table.kind == 'b')
+		status = write_density(b, &share);
 	free(share.full);
 	pd_doubts_release(&doubts);
 	free(b->is_represented);
 	b->is_represented = NULL;
+	return status;
+}
+
+/* --- pairs of candidates --- */
+
+/* Rows by fingerprint: members of the set in the order of a hash, or of their keys if these have one word. */
+struct lookup {
+	const struct pd_rows_set *set;
+	uint64_t *hash; /* by member */
+	uint32_t *order;
+};
+
+static uint64_t key_hash(const struct pd_rows_set *set, const uint64_t *key)
+{
+	return set->words == 1 ? *key : pd_map_key(pd_span((const char *)key, (size_t)set->words * sizeof *key));
+}
+
+/* Return the position of the rows of a fingerprint in the order, and set their number. */
+static size_t find_rows(const struct lookup *l, const struct pd_key *fingerprint, size_t *n)
+{
+	const struct pd_rows_set *set = l->set;
+	uint64_t hash = key_hash(set, fingerprint->w);
+	size_t at = PD_LOWER_BOUND(i, 0, set->n, l->hash[l->order[i]] < hash), words = (size_t)set->words;
+	for (*n = 0; at + *n < set->n; ++*n)
+		if (memcmp(set->keys + l->order[at + *n] * words, fingerprint->w, words * sizeof *set->keys) != 0)
+			break;
+	return at;
+}
+
+/* Compare the rows of two fingerprints as match does (groups.h): if one has many rows that are not similar, only with
+ * the first ones. */
+static int compare_candidate(struct pd_engine_buckets *b, const struct lookup *l, const struct pd_key *pair, struct pd_verifier *v)
+{
+	const struct pd_match_options *o = &b->p->match;
+	size_t n[2], at[2] = { find_rows(l, &pair[0], &n[0]), find_rows(l, &pair[1], &n[1]) };
+	if (!n[0] || !n[1])
+		return pd_fail(&b->err, PD_ERR_INPUT,
+			       "rows of a candidate are missing: the steps fetch and verify need the whole output of near");
+	struct pd_match_pair found = { .distance = pd_hamming(&pair[0], &pair[1], b->p->bits) };
+	for (size_t i = 0; i < n[0]; i++) {
+		for (size_t j = 0; j < n[1]; j++) {
+			uint32_t x = l->order[at[0] + i], y = l->order[at[1] + j];
+			if (!o->all_pairs && (x < y ? j : i) >= PD_SUBGROUPS_TRIED)
+				continue;
+			found.a = pd_rows_set_row(l->set, x < y ? x : y);
+			found.b = pd_rows_set_row(l->set, x < y ? y : x);
+			found.similarity = PD_SIMILARITY_UNKNOWN;
+			if (o->verify.off || pd_verify_rows(v, found.a, found.b, found.distance, &found.similarity))
+				format_pairs(b, &found, 1, &b->out);
+		}
+	}
+	int status = write_out(b, &b->out);
+	pd_buf_clear(&b->out);
+	return status;
+}
+
+static int compare_candidates(struct pd_engine_buckets *b, const struct pd_rows *rows)
+{
+	const struct pd_match_options *asked = &b->p->match;
+	const struct pd_rows_set *set = &rows->fingerprints;
+	struct pd_doubts doubts = { 0 };
+	struct pd_match_options o = *asked;
+	struct lookup l = { set, pd_alloc((set->n + 1) * sizeof *l.hash), pd_order_new(set->n) };
+	int status = PD_OK;
+	b->rows = rows;
+	b->is_represented = pd_zalloc(rows->n + 1);
+	o.doubts = o.verify.off ? NULL : &doubts;
+	if (o.doubts)
+		pd_doubts_init(&doubts, PD_DOUBTS_ALL, rows);
+	struct pd_verifier verifier = pd_match_verifier(&o, rows);
+	for (size_t i = 0; i < set->n; i++)
+		l.hash[i] = key_hash(set, set->keys + i * (size_t)set->words);
+	pd_order_by(l.order, set->n, l.hash);
+	pd_buf_clear(&b->out);
+	for (size_t i = 0; !status && i < b->n_candidates; i++)
+		status = compare_candidate(b, &l, b->candidates + 2 * i, &verifier);
+	if (!status && o.doubts)
+		status = write_doubts(b, &doubts);
+	b->n_candidates = 0;
+	pd_verifier_release(&verifier);
+	pd_doubts_release(&doubts);
+	free(b->is_represented);
+	b->is_represented = NULL;
+	free(l.hash);
+	free(l.order);
 	return status;
 }
 
@@ -349,7 +422,7 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 		if (!status && rows.bad)
 			status = pd_fail(e, PD_ERR_INPUT, "invalid rows; the previous task did not write them");
 	}
-	if (!status && (status = match_rows(b, &rows)) != 0)
+	if (!status && (status = b->compares ? compare_candidates(b, &rows) : match_rows(b, &rows)) != 0)
 		*e = b->err;
 	pd_rows_release(&rows);
 	for (FILE **f = (FILE *[]){ b->waiting, b->against }, **end = f + 2; f < end; f++)
@@ -368,5 +441,6 @@ void pd_engine_buckets_release(struct pd_engine_buckets *b)
 		fclose(b->against);
 	pd_map_release(&b->waits);
 	free(b->full);
+	free(b->candidates);
 	pd_buf_release(&b->out);
 }

@@ -12,6 +12,8 @@
  *	r	a row that represents equal ones
  *	n	a name and a number, which the next step adds up
  *	c	a band, and a row whose bucket is full in it
+ *	x	two fingerprints whose rows are compared (near.h)
+ *	w	a fingerprint, and a row that is compared with its rows
  *
  * If pages may represent others, it is not known yet whether fingerprints are dense in all rows when pairs are found. 
  * Then another letter names the source of a pair or a suspect: h, tables of fingerprints; k, bands, within k; b, other
@@ -22,6 +24,8 @@
 
 #include "base/map.h"
 #include "tools/engine/tables.h"
+
+#define PD_ENGINE_TOGETHER 65536 /* number of rows that are matched together; a bucket may have more */
 
 struct pd_engine_buckets {
 	const struct pd_engine *task;
@@ -42,6 +46,9 @@ struct pd_engine_buckets {
 	struct pd_map waits; /* dense: hash of an id -> its row's index in `full`, from 1 */
 	uint64_t *full;	     /* dense: one bit for each band */
 	size_t cap_full;
+	bool compares; /* compare only rows of these pairs of fingerprints, of which there is one after the other */
+	struct pd_key *candidates;
+	size_t n_candidates, cap_candidates;
 	struct pd_buf out;
 	/* while pairs are formatted */
 	const struct pd_rows *rows;
@@ -58,6 +65,8 @@ int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row
 int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
 /* With PD_ENGINE_FULL: add a row; call it once per full bucket of the row. */
 int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e);
+/* Compare the rows of two fingerprints, which are all added as new rows. */
+void pd_engine_buckets_add_candidate(struct pd_engine_buckets *b, const struct pd_key fingerprint[2]);
 /* Return the kind as which a line counts in the result: 'p', 's', or 0: none. */
 char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag);
 /* Write the pairs of the waiting rows. */

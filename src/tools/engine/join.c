@@ -5,14 +5,17 @@
  *	count	rows -> the file of parameters
  *	equal	rows -> pairs of equal rows, and the rows that represent them
  *	plan	output of `equal` -> the file of parameters, with the number of representatives and the large buckets
- *	near	output of `equal` -> other pairs, each in the first table that finds it; rows of full buckets, which are not searched
- *	density	output of `near` -> the file of parameters, with the density of fingerprints and the number of rows in full buckets
+ *	near	output of `equal` -> candidates: pairs of fingerprints within k; other pairs, each in the first table that finds it;
+ *		rows of full buckets, which are not searched
+ *	density	output of `near` -> the file of parameters, with the density of fingerprints, the number of rows in full buckets and
+ *		a filter of the fingerprints of candidates
  *	dense	output of `equal` and `near` -> the pairs of rows of full buckets, in one task, which treats them as `match` does
+ *	fetch	output of `equal` and `near` -> the rows of candidates, by candidate
+ *	verify	output of `near` and `fetch` -> pairs of candidates
  *	doubts	output of these -> for each page with similar pages that are not pairs, the most similar one
  *	pairs	output of all of these -> a file of pairs
  *
- * With --all-pairs no row represents others: the steps `equal`, `density` and `dense` are omitted, and `plan` and
- * `near` read the rows.
+ * With --all-pairs every row represents itself, and `dense` is omitted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +23,7 @@
 #include "base/map.h"
 #include "row/fields.h"
 #include "row/columns.h"
-#include "tools/engine/buckets.h"
+#include "tools/engine/near.h"
 #include "match/pairs.h"
 
 /* --- count --- */
@@ -227,6 +230,18 @@ static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, s
 
 #define SAMPLED 64 /* one of this many rows is sampled to find large buckets */
 #define LARGE "large."
+#define WANTED "wanted."
+#define FILTER_PIECE 1024	   /* bytes in a line */
+#define FILTER_BYTES_MAX (1 << 21) /* the driver and each task have the filter in memory */
+
+/* Return the size of the filter: a byte for each fingerprint, so that few rows pass it by chance. */
+static size_t filter_bytes(const struct pd_engine_params *p)
+{
+	size_t n = FILTER_PIECE;
+	while (n < p->fingerprints && n < FILTER_BYTES_MAX)
+		n *= 2;
+	return n;
+}
 
 /* Buckets of the sampled rows, with their numbers of rows. */
 struct sample {
@@ -240,10 +255,7 @@ struct sample {
 /* With --all-pairs every bucket is joined; otherwise full bands are not. */
 static void sample_buckets_of(struct sample *s, const struct pd_row *row, const struct pd_engine_params *p)
 {
-	struct pd_span id = row->f[PD_FP_ID];
 	size_t most = p->match.all_pairs ? SIZE_MAX : s->tables.n_h;
-	if (!row->has_fingerprint || pd_hash64(id.p, id.n) % SAMPLED)
-		return;
 	for (size_t i = 0; i < most && pd_engine_tables_bucket(&s->tables, row, i, &s->name); i++) {
 		size_t before = s->names.n;
 		uint32_t number = pd_names_add(&s->names, pd_buf_span(&s->name));
@@ -263,23 +275,18 @@ static int sample_representatives(struct sample *s, const struct pd_engine_param
 			pd_buf_printf(out, "%.*s\n", (int)in.value.n, in.value.p);
 		if (!pd_span_is(in.key, "r"))
 			continue;
-		if ((status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0)
+		/* Most rows are only counted, so they are not parsed. */
+		size_t n = pd_row_split(&row, in.value);
+		bool sampled = n > PD_FP_ID && pd_hash64(row.f[PD_FP_ID].p, row.f[PD_FP_ID].n) % SAMPLED == 0;
+		if ((n != PD_FP_COLUMNS || sampled) &&
+		    (status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0)
 			break;
-		representatives += row.sketch.present;
-		sample_buckets_of(s, &row, p);
+		representatives += pd_tsv_has(row.f[PD_FP_SKETCH]);
+		if (sampled)
+			sample_buckets_of(s, &row, p);
 	}
 	pd_buf_printf(out, "leaders\t%" PRIu64 "\n", representatives);
 	pd_engine_lines_release(&in);
-	return status;
-}
-
-static int sample_rows(struct sample *s, const struct pd_engine *t, const struct pd_engine_params *p, struct pd_err *e)
-{
-	struct pd_engine_rows in = { .task = t, .p = p };
-	int status;
-	while ((status = pd_engine_rows_next(&in, e)) == 1)
-		sample_buckets_of(s, &in.row, p);
-	pd_engine_rows_release(&in);
 	return status;
 }
 
@@ -288,7 +295,8 @@ static int map_plan(const struct pd_engine *t, struct pd_engine_params *p, struc
 	struct sample s = { .cap = 0 };
 	struct pd_buf out = { 0 };
 	pd_engine_tables_init(&s.tables, p);
-	int status = p->match.all_pairs ? sample_rows(&s, t, p, e) : sample_representatives(&s, p, &out, e);
+	(void)t;
+	int status = sample_representatives(&s, p, &out, e);
 	for (uint32_t i = 0; i < s.names.n; i++)
 		if (s.rows[i] > 1)
 			pd_buf_printf(&out, LARGE "%.*s\t%u\n", (int)s.names.v[i].n, s.names.v[i].p, s.rows[i]);
@@ -310,6 +318,24 @@ static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64
 		pd_engine_params_add_split(p, bucket, parts < PD_ENGINE_PARTS ? (uint32_t)parts : PD_ENGINE_PARTS);
 }
 
+/* Add a piece of the filter. */
+static bool take_wanted(struct pd_engine_params *p, const struct pd_engine_lines *in)
+{
+	pd_local_buf piece = { 0 };
+	uint64_t number;
+	struct pd_span name = pd_span(in->key.p + sizeof WANTED - 1, in->key.n - (sizeof WANTED - 1));
+	if (!pd_span_u64(name, &number) || number >= filter_bytes(p) / FILTER_PIECE || !pd_engine_base64_parse(in->value, &piece) ||
+	    piece.n != FILTER_PIECE)
+		return false;
+	if (!p->wanted.n) {
+		memset(pd_buf_reserve(&p->wanted, filter_bytes(p)), 0, filter_bytes(p));
+		p->wanted.n = filter_bytes(p);
+	}
+	for (size_t i = 0; i < piece.n; i++)
+		p->wanted.p[number * FILTER_PIECE + i] |= piece.p[i];
+	return true;
+}
+
 /* Read numbers by name and sum them; numbers of buckets are sorted by key. */
 static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint64_t *near, struct pd_err *e)
 {
@@ -327,6 +353,13 @@ static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		size_t i = 0;
+		if (in.key.n >= sizeof WANTED && !memcmp(in.key.p, WANTED, sizeof WANTED - 1)) {
+			if (!take_wanted(p, &in)) {
+				status = pd_engine_lines_foreign(&in, e);
+				break;
+			}
+			continue;
+		}
 		bool large = in.key.n > sizeof LARGE && !memcmp(in.key.p, LARGE, sizeof LARGE - 1);
 		while (i < sizeof sums / sizeof *sums && !pd_span_is(in.key, sums[i].name))
 			i++;
@@ -362,23 +395,48 @@ static int write_params(const struct pd_engine_params *p, struct pd_err *e)
 static int reduce_plan(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	uint64_t near = 0;
-	if (!p->match.all_pairs)
-		p->representatives = 0;
+	p->representatives = 0;
 	int status = take_sums(t, p, &near, e);
 	pd_engine_count(t, "SPLIT_BUCKETS", p->split.n);
 	return status ? status : write_params(p, e);
 }
 
-static bool is_sum(const struct pd_engine_params *p, struct pd_span tag)
-{
-	(void)p;
-	return pd_span_is(tag, "n");
-}
-
+/* Copy the sums, and collect the fingerprints of candidates. */
 static int map_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	const size_t bytes = filter_bytes(p);
+	char *filter = pd_zalloc(bytes);
+	int status;
 	(void)t;
-	return pd_engine_copy_values(is_sum, "", p, e);
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
+		struct pd_engine_candidate c;
+		if (pd_span_is(in.key, "n"))
+			pd_buf_printf(&out, "%.*s\n", (int)in.value.n, in.value.p);
+		if (!pd_span_is(in.key, "x"))
+			continue;
+		if ((status = pd_engine_candidate_parse(&c, &in, p, e)) != 0)
+			break;
+		for (int i = 0; i < 2; i++) {
+			uint64_t bit = pd_engine_params_bit(&c.fingerprint[i], p->bits, bytes);
+			filter[bit / 8] |= (char)(1 << bit % 8);
+		}
+	}
+	for (size_t i = 0; i < bytes / FILTER_PIECE; i++) {
+		const char *piece = filter + i * FILTER_PIECE;
+		if (!piece[0] && !memcmp(piece, piece + 1, FILTER_PIECE - 1))
+			continue;
+		pd_buf_printf(&out, WANTED "%zu\t", i);
+		pd_engine_base64_add(&out, piece, FILTER_PIECE);
+		pd_buf_add_c(&out, '\n');
+	}
+	if (!status)
+		status = pd_engine_write(&out, e);
+	free(filter);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
 }
 
 static int reduce_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -391,122 +449,130 @@ static int reduce_density(const struct pd_engine *t, struct pd_engine_params *p,
 	return status ? status : write_params(p, e);
 }
 
-/* --- rows to buckets --- */
-
-struct sending {
-	struct pd_engine_tables tables;
-	struct pd_buf value, out;
-};
-
-/* Send a row to all buckets in which this step compares it with others. */
-static int send_row(struct sending *s, const struct pd_row *row, bool equal, bool near, struct pd_err *e)
-{
-	pd_buf_clear(&s->value);
-	pd_buf_clear(&s->out);
-	pd_engine_row_add(row, &s->value);
-	if (equal)
-		pd_engine_tables_add_equal(row, pd_buf_span(&s->value), &s->out);
-	if (near)
-		pd_engine_tables_add_near(&s->tables, row, pd_buf_span(&s->value), &s->out);
-	return pd_engine_write(&s->out, e);
-}
-
-static int send_rows(const struct pd_engine *t, struct sending *s, const struct pd_engine_params *p, bool near, struct pd_err *e)
-{
-	struct pd_engine_rows in = { .task = t, .p = p };
-	int status;
-	while ((status = pd_engine_rows_next(&in, e)) == 1)
-		if ((status = send_row(s, &in.row, true, near, e)) != 0)
-			break;
-	pd_engine_count(t, "ROWS", in.n);
-	pd_engine_count(t, "BAD_ROWS", in.bad);
-	pd_engine_rows_release(&in);
-	return status;
-}
-
-/* Send the rows that represent others according to `equal`; none if a single task matches them. */
-static int send_representatives(struct sending *s, const struct pd_engine_params *p, struct pd_err *e)
-{
-	struct pd_engine_lines in = { 0 };
-	struct pd_row row;
-	int status;
-	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
-		if (!pd_span_is(in.key, "r") || pd_engine_params_one_task(p))
-			continue;
-		if ((status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0 ||
-		    (status = send_row(s, &row, false, true, e)) != 0)
-			break;
-	}
-	pd_engine_lines_release(&in);
-	return status;
-}
-
-static int map_rows(const struct pd_engine *t, struct pd_engine_params *p, bool near, struct pd_err *e)
-{
-	struct sending s = { 0 };
-	pd_engine_tables_init(&s.tables, p);
-	int status = near && !p->match.all_pairs ? send_representatives(&s, p, e) : send_rows(t, &s, p, near, e);
-	pd_engine_tables_release(&s.tables);
-	pd_buf_release(&s.value);
-	pd_buf_release(&s.out);
-	return status;
-}
+/* --- equal --- */
 
 static int map_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
-	if (p->match.all_pairs)
-		return pd_fail(e, PD_ERR_USAGE, "--all-pairs has no step 'equal'; give the rows to 'plan' and 'near'");
-	return map_rows(t, p, false, e);
-}
-
-static int map_near(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
-{
-	return map_rows(t, p, true, e);
-}
-
-/* --- buckets to pairs --- */
-
-static int reduce_buckets(const struct pd_engine *t, struct pd_engine_params *p, bool representatives, struct pd_err *e)
-{
 	struct pd_engine_tables tables;
-	struct pd_engine_lines in = { 0 };
-	struct pd_engine_table table;
-	pd_engine_tables_init(&tables, p);
-	struct pd_engine_buckets b = { .task = t, .p = p, .tables = &tables, .representatives = representatives };
+	struct pd_engine_packs packs = { .n = 0 };
+	struct pd_engine_rows in = { .task = t, .p = p };
+	struct pd_buf value = { 0 }, key = { 0 };
 	int status;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if (!pd_engine_tables_parse(&tables, in.key, &table)) {
-			status =
-				pd_fail(e, PD_ERR_PARAMS,
-					"line %" PRIu64 " of standard input: '%.*s' is not a bucket of this job; its map tasks had "
-					"other parameters",
-					in.in.no, in.key.n < 80 ? (int)in.key.n : 80, in.key.p);
-			break;
-		}
-		if (!pd_engine_row_is_whole(in.value)) {
-			status = pd_engine_lines_foreign(&in, e);
-			break;
-		}
-		if ((status = pd_engine_buckets_add(&b, table, in.is_new, in.value, e)) != 0)
+	pd_engine_tables_init(&tables, p);
+	while ((status = pd_engine_rows_next(&in, e)) == 1) {
+		if (!pd_engine_tables_equal(&tables, &in.row, &key))
+			continue;
+		pd_buf_clear(&value);
+		pd_engine_row_add(&in.row, &value);
+		uint32_t number = pd_names_add(&packs.keys, pd_buf_span(&key));
+		if ((status = pd_engine_packs_add(&packs, number, pd_buf_span(&value), e)) != 0)
 			break;
 	}
 	if (!status)
-		status = pd_engine_buckets_end(&b, e);
-	pd_engine_count(t, "PAIRS", b.pairs);
-	pd_engine_buckets_release(&b);
+		status = pd_engine_packs_end(&packs, e);
+	pd_engine_count(t, "ROWS", in.n);
+	pd_engine_count(t, "BAD_ROWS", in.bad);
+	pd_engine_rows_release(&in);
+	pd_engine_packs_release(&packs);
 	pd_engine_tables_release(&tables);
-	pd_engine_lines_release(&in);
+	pd_buf_release(&value);
+	pd_buf_release(&key);
+	return status;
+}
+
+#define PARTITION_BYTES ((size_t)64 << 20) /* rows of a partition in memory; if there are more, all are matched */
+
+/* Rows of a partition, each followed by a newline. */
+struct partition {
+	struct pd_engine_table table;
+	struct pd_buf rows, out;
+	struct pd_map seen; /* hash of a signature -> number of rows */
+	bool is_large;	    /* its first rows are with the matched ones */
+	uint64_t distinct;
+};
+
+static struct pd_span signature_of(const struct partition *w, struct pd_span row)
+{
+	return pd_tsv_field(row, w->table.kind == 'e' ? PD_FP_FINGERPRINT : PD_FP_TEXT_DIGEST);
+}
+
+/* Add rows to the rows that are matched: those whose signature is not unique, or all. */
+static int match_partition(struct partition *w, struct pd_engine_buckets *b, bool all, struct pd_err *e)
+{
+	struct pd_span rest = pd_buf_span(&w->rows), row;
+	int status = PD_OK;
+	if (!all)
+		pd_map_clear(&w->seen, 0);
+	while (!all && rest.n && pd_span_split(&rest, '\n', &row))
+		++*pd_map_put(&w->seen, pd_map_key(signature_of(w, row)));
+	for (rest = pd_buf_span(&w->rows); !status && rest.n && pd_span_split(&rest, '\n', &row);) {
+		if (all || *pd_map_find(&w->seen, pd_map_key(signature_of(w, row))) > 1) {
+			status = pd_engine_buckets_add(b, w->table, false, row, e);
+		} else if (w->table.kind == 'e') {
+			w->distinct++;
+			pd_buf_add_z(&w->out, "r\t");
+			pd_buf_add(&w->out, row.p, row.n + 1);
+		}
+	}
+	pd_buf_clear(&w->rows);
+	if (!status)
+		status = pd_engine_write(&w->out, e);
+	pd_buf_clear(&w->out);
+	return status;
+}
+
+static int end_partition(struct partition *w, struct pd_engine_buckets *b, struct pd_engine_table next, struct pd_err *e)
+{
+	int status = match_partition(w, b, w->is_large, e);
+	if (!status && b->n_waiting && (b->n_waiting >= PD_ENGINE_TOGETHER || w->table.kind != next.kind))
+		status = pd_engine_buckets_end(b, e);
+	w->table = next;
+	w->is_large = false;
 	return status;
 }
 
 static int reduce_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
-	return reduce_buckets(t, p, true, e);
-}
-
-static int reduce_near(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
-{
-	return reduce_buckets(t, p, false, e);
+	struct pd_engine_tables tables;
+	struct pd_engine_lines in = { 0 };
+	struct pd_engine_table table;
+	struct partition w = { .distinct = 0 };
+	pd_engine_tables_init(&tables, p);
+	struct pd_engine_buckets b = { .task = t, .p = p, .tables = &tables, .representatives = true };
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		struct pd_span row;
+		if ((status = pd_engine_tables_take(&tables, &in, &table, e)) != 0 ||
+		    (in.is_new && (status = end_partition(&w, &b, table, e)) != 0))
+			break;
+		while (in.value.n && pd_engine_row_next(&in.value, &row)) {
+			pd_buf_add_span(&w.rows, row);
+			pd_buf_add_c(&w.rows, '\n');
+		}
+		if (in.value.n) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		w.is_large |= w.rows.n > PARTITION_BYTES;
+		if (w.is_large && (status = match_partition(&w, &b, true, e)) != 0)
+			break;
+	}
+	if (!status)
+		status = end_partition(&w, &b, w.table, e);
+	if (!status)
+		status = pd_engine_buckets_end(&b, e);
+	if (!status && w.distinct) {
+		pd_buf_printf(&w.out, "n\tdistinct\t%" PRIu64 "\n", w.distinct);
+		status = pd_engine_write(&w.out, e);
+	}
+	pd_engine_count(t, "PAIRS", b.pairs);
+	pd_engine_buckets_release(&b);
+	pd_engine_tables_release(&tables);
+	pd_engine_lines_release(&in);
+	pd_map_release(&w.seen);
+	pd_buf_release(&w.rows);
+	pd_buf_release(&w.out);
+	return status;
 }
 
 /* --- dense: decisions of one row for others --- */
@@ -781,9 +847,11 @@ const struct pd_engine_step pd_engine_join_steps[] = {
 	{ "count", false, map_count, reduce_count },
 	{ "equal", true, map_equal, reduce_equal },
 	{ "plan", true, map_plan, reduce_plan },
-	{ "near", true, map_near, reduce_near },
+	{ "near", true, pd_engine_map_near, pd_engine_reduce_near },
 	{ "density", true, map_density, reduce_density },
 	{ "dense", true, map_dense, reduce_dense },
+	{ "fetch", true, pd_engine_map_fetch, pd_engine_reduce_fetch },
+	{ "verify", true, pd_engine_map_verify, pd_engine_reduce_verify },
 	{ "doubts", true, map_doubts, reduce_doubts },
 	{ "pairs", true, map_pairs, reduce_pairs },
 	{ NULL, false, NULL, NULL },

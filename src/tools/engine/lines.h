@@ -6,6 +6,7 @@
 #define PD_ENGINE_LINES_H
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "row/table.h"
 #include "tools/engine/engine.h"
 #include "tools/engine/params.h"
@@ -33,6 +34,25 @@ int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_
 int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
 			  const struct pd_engine_params *p, struct pd_err *e);
 
+/* Bytes as text (RFC 4648, base64 without padding).  parse appends the bytes; false: a character does not belong there. */
+void pd_engine_base64_add(struct pd_buf *out, const void *bytes, size_t n);
+bool pd_engine_base64_parse(struct pd_span text, struct pd_buf *out);
+
+/* Values that a map task collects by key, so that few long lines are sorted instead of many short ones. */
+struct pd_engine_packs {
+	struct pd_names keys;
+	struct pd_buf *v; /* by number of the key */
+	size_t n;
+	bool binary; /* values are bytes, written as base64 */
+	struct pd_buf line;
+};
+
+/* Append to the value of a key; write it as a line when it is long. */
+int pd_engine_packs_add(struct pd_engine_packs *k, uint32_t key, struct pd_span value, struct pd_err *e);
+/* Write the rest. */
+int pd_engine_packs_end(struct pd_engine_packs *k, struct pd_err *e);
+void pd_engine_packs_release(struct pd_engine_packs *k);
+
 /* Return whether a line of pairs is a suspect: a remark about two pages that are not a pair. */
 bool pd_engine_is_suspect(struct pd_span line);
 /* Write a temporary file out, and set `name` to the name that the system has for it. */
@@ -57,6 +77,8 @@ void pd_engine_rows_release(struct pd_engine_rows *r);
 int pd_engine_row_check(struct pd_row *row, const struct pd_engine_params *p, struct pd_err *e);
 /* Return whether a row has the columns that pd_engine_row_add writes, none less or more. */
 bool pd_engine_row_is_whole(struct pd_span line);
+/* Split the next row off several such rows, which are separated by tabs.  Return false if none is left, or only a part of one. */
+bool pd_engine_row_next(struct pd_span *rows, struct pd_span *row);
 /* Parse a row written by pd_engine_row_add. */
 int pd_engine_row_parse(struct pd_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e);
 /* Append the columns for matching, in the order of fp, without a newline; a sketch of another kind than the job's is

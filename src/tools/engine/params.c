@@ -9,7 +9,9 @@
 #include "row/tsv.h"
 #include "match/bands.h"
 #include "match/match.h"
+#include "tools/engine/lines.h"
 
+#define WANTED_BYTES 3072 /* of a line */
 #define MAGIC "# pagededup task 1"
 
 /* The counts of the file, in its order. */
@@ -73,6 +75,12 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 	while (rest.n && pd_span_split(&rest, '\n', &line))
 		if (line.n)
 			add_text(out, "total", line);
+	for (size_t i = 0, n; i < p->wanted.n; i += n) {
+		n = p->wanted.n - i < WANTED_BYTES ? p->wanted.n - i : WANTED_BYTES;
+		pd_buf_add_z(out, "wanted ");
+		pd_engine_base64_add(out, p->wanted.p + i, n);
+		pd_buf_add_c(out, '\n');
+	}
 	pd_buf_add_z(out, "end\n");
 }
 
@@ -97,6 +105,8 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 		good = pd_span_split(&value, ' ', &bucket) && bucket.n && pd_span_u64(value, &n) && n > 1 && n <= PD_ENGINE_PARTS;
 		if (good)
 			pd_engine_params_add_split(p, bucket, (uint32_t)n);
+	} else if (pd_span_is(name, "wanted")) {
+		good = pd_engine_base64_parse(value, &p->wanted);
 	} else if (pd_span_is(name, "total")) {
 		pd_buf_add_span(&p->totals, value);
 		pd_buf_add_c(&p->totals, '\n');
@@ -139,6 +149,8 @@ static int engine_params_parse(struct pd_engine_params *p, struct pd_span text, 
 		if (!pd_span_is(line, "end") && !parse_line(p, line))
 			return pd_fail(e, PD_ERR_INPUT, "%s:%" PRIu64 ": damaged file of parameters", path, no);
 	}
+	if (p->wanted.n & (p->wanted.n - 1))
+		return pd_fail(e, PD_ERR_INPUT, "%s: damaged file of parameters: the filter is truncated", path);
 	return ended ? PD_OK : pd_fail(e, PD_ERR_INPUT, "%s: damaged file of parameters: it is truncated", path);
 }
 
@@ -183,6 +195,7 @@ void pd_engine_params_release(struct pd_engine_params *p)
 	pd_buf_release(&p->must);
 	pd_buf_release(&p->totals);
 	pd_buf_release(&p->options);
+	pd_buf_release(&p->wanted);
 	pd_names_release(&p->split);
 	free(p->split_parts);
 }

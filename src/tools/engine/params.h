@@ -20,6 +20,7 @@
  *	split h0.1f 3		a bucket divided into three parts; each pair of parts has a separate task
  *	option --similar=90%	one line for each word
  *	total pages=...
+ *	wanted AAAB...		some bits of a filter of fingerprints, in base64; the lines follow each other
  */
 #ifndef PD_ENGINE_PARAMS_H
 #define PD_ENGINE_PARAMS_H
@@ -35,6 +36,7 @@ struct pd_engine_params {
 	struct pd_sketch_options sketch;
 	int bits; /* 0: no row has a fingerprint */
 	uint64_t rows, fingerprints, sketched, representatives, distinct, many_subgroups, dense, full;
+	struct pd_buf wanted;  /* a filter: bits of the fingerprints of candidates; its size is a power of two */
 	struct pd_names split; /* split buckets, with their numbers of parts */
 	uint32_t *split_parts;
 	size_t cap_split;
@@ -53,6 +55,19 @@ struct pd_engine_params {
 static inline bool pd_engine_params_one_task(const struct pd_engine_params *p)
 {
 	return (p->dense && !p->leaves_dense) || (p->many_subgroups && p->match.candidates == PD_CANDIDATES_HAMMING);
+}
+
+/* Return the bit of a fingerprint in a filter of `bytes` bytes. */
+static inline uint64_t pd_engine_params_bit(const struct pd_key *fingerprint, int bits, size_t bytes)
+{
+	return pd_hash64(fingerprint->w, (size_t)bits / 8) & (bytes * 8 - 1);
+}
+
+/* Return whether rows with this fingerprint may be in candidate pairs. */
+static inline bool pd_engine_params_wants(const struct pd_engine_params *p, const struct pd_key *fingerprint)
+{
+	uint64_t bit = p->wanted.n ? pd_engine_params_bit(fingerprint, p->bits, p->wanted.n) : 0;
+	return p->wanted.n && (uint8_t)p->wanted.p[bit / 8] >> bit % 8 & 1;
 }
 
 /* PD_ERR_INPUT: the file is missing or damaged. */

@@ -20,19 +20,29 @@ static uint64_t block_of(const struct pd_engine_tables *t, const uint64_t *finge
 	return pd_bits_get(fingerprint, first, first_bit(t, block + 1) - first);
 }
 
+#define EQUAL_ROWS 16384     /* average number of rows in a partition of e, */
+#define PARTITIONS_MAX 16384 /* unless a map task would collect too many lines at the same time */
+
+static uint64_t n_partitions(uint64_t n, uint64_t of)
+{
+	return n / of < PARTITIONS_MAX ? n / of + 1 : PARTITIONS_MAX;
+}
+
 void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_params *p)
 {
 	*t = (struct pd_engine_tables){ .p = p, .n_bands = p->width ? p->sketch.minima / p->width : 0 };
+	t->partitions[0] = n_partitions(p->rows, EQUAL_ROWS);
 	if (!p->bits || p->match.candidates == PD_CANDIDATES_BANDS)
 		return;
 	/* A block has at most one word. */
-	for (int shared = 1; shared <= PD_ENGINE_SHARED_MAX; shared++) {
+	for (int shared = 0; shared <= PD_ENGINE_SHARED_MAX; shared++) {
 		t->shared = shared;
-		t->blocks = p->match.k + shared;
+		t->blocks = p->match.k + shared > 0 ? p->match.k + shared : 1;
 		double alike = ldexp((double)p->fingerprints, -(p->bits * shared / t->blocks));
-		if (t->blocks * 64 >= p->bits && (alike <= PD_ENGINE_BUCKET || shared == 3))
+		if ((!shared || t->blocks * 64 >= p->bits) && (alike <= PD_ENGINE_FINGERPRINTS || shared == 3))
 			break;
 	}
+	t->partitions[1] = t->shared ? n_partitions(p->fingerprints, PD_ENGINE_BUCKET) : 1;
 	/* List all combinations of `shared` blocks, in lexicographic order. */
 	struct pd_engine_combination c = { { 0 } };
 	for (int i = 0; i < t->shared; i++)
@@ -56,20 +66,23 @@ void pd_engine_tables_release(struct pd_engine_tables *t)
 	free(t->h);
 }
 
-static void end_bucket_line(struct pd_buf *out, struct pd_span value)
+bool pd_engine_tables_equal(const struct pd_engine_tables *t, const struct pd_row *row, struct pd_buf *key)
 {
-	pd_buf_add_c(out, '\t');
-	pd_buf_add_span(out, value);
-	pd_buf_add_c(out, '\n');
+	size_t bytes = (size_t)(row->has_fingerprint ? row->bits : 128) / 8;
+	if (!row->has_fingerprint && !row->has_digest)
+		return false;
+	pd_buf_clear(key);
+	pd_buf_add_z(key, row->has_fingerprint ? "e." : "d.");
+	pd_buf_u64(key, pd_hash64(row->key.w, bytes) % t->partitions[0]);
+	return true;
 }
 
-void pd_engine_tables_add_equal(const struct pd_row *row, struct pd_span value, struct pd_buf *out)
+uint64_t pd_engine_tables_block(const struct pd_engine_tables *t, const uint64_t *fingerprint, int table)
 {
-	if (!row->has_fingerprint && !row->has_digest)
-		return;
-	pd_buf_add_z(out, row->has_fingerprint ? "e." : "d.");
-	pd_buf_add_span(out, row->f[row->has_fingerprint ? PD_FP_FINGERPRINT : PD_FP_TEXT_DIGEST]);
-	end_bucket_line(out, value);
+	uint64_t block[PD_ENGINE_SHARED_MAX] = { 0 };
+	for (int j = 0; j < t->shared; j++)
+		block[j] = block_of(t, fingerprint, t->h[table].block[j]);
+	return t->shared > 1 ? pd_hash64(block, (size_t)t->shared * sizeof *block) : block[0];
 }
 
 bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_row *row, size_t number, struct pd_buf *out)
@@ -95,26 +108,41 @@ static int part_of_fingerprint(const struct pd_engine_tables *t, const uint64_t 
 	return (int)(pd_hash64(fingerprint, (size_t)t->p->bits / 8) % (uint64_t)parts);
 }
 
-void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_row *row, struct pd_span value, struct pd_buf *out)
+int pd_engine_tables_near(const struct pd_engine_tables *t, const struct pd_row *row,
+			  int (*send)(void *ctx, char kind, struct pd_span key, struct pd_err *e), void *ctx, struct pd_err *e)
 {
-	struct pd_buf name = { 0 };
-	for (size_t i = 0; row->has_fingerprint && pd_engine_tables_bucket(t, row, i, &name); i++) {
+	struct pd_buf name = { 0 }, key = { 0 };
+	int status = PD_OK;
+	for (size_t i = 0; !status && row->has_fingerprint; i++) {
+		char kind = i < t->n_h ? 'h' : 'b';
+		bool whole = kind == 'h' && !t->p->split.n;
+		if (!whole && !pd_engine_tables_bucket(t, row, i, &name))
+			break;
 		uint32_t split = t->p->split.n ? pd_names_find(&t->p->split, pd_buf_span(&name)) : PD_NO_NAME;
-		if (split == PD_NO_NAME) {
-			pd_buf_add_span(out, pd_buf_span(&name));
-			end_bucket_line(out, value);
-			continue;
+		if (split == PD_NO_NAME && kind == 'h') {
+			uint64_t block = pd_engine_tables_block(t, row->key.w, (int)i);
+			pd_buf_set(&key, pd_span("h", 1));
+			pd_buf_u64(&key, i);
+			pd_buf_add_c(&key, '.');
+			pd_buf_u64(&key, pd_hash64(&block, sizeof block) % t->partitions[1]);
+			status = send(ctx, kind, pd_buf_span(&key), e);
+		} else if (split == PD_NO_NAME) {
+			status = send(ctx, kind, pd_buf_span(&name), e);
 		}
-		int parts = (int)t->p->split_parts[split], own = part_of_fingerprint(t, row->key.w, parts);
-		for (int other = 0; other < parts; other++) {
-			pd_buf_printf(out, "%s+%d-%d/%d", name.p, own < other ? own : other, own < other ? other : own, parts);
-			end_bucket_line(out, value);
+		int parts = split == PD_NO_NAME ? 0 : (int)t->p->split_parts[split];
+		int own = parts ? part_of_fingerprint(t, row->key.w, parts) : 0;
+		for (int other = 0; !status && other < parts; other++) {
+			pd_buf_clear(&key);
+			pd_buf_printf(&key, "%s+%d-%d/%d", name.p, own < other ? own : other, own < other ? other : own, parts);
+			status = send(ctx, kind, pd_buf_span(&key), e);
 		}
 	}
 	pd_buf_release(&name);
+	pd_buf_release(&key);
+	return status;
 }
 
-bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out)
+static bool tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out)
 {
 	struct pd_span name, part = { NULL, 0 };
 	uint64_t number = 0, n[3] = { 0, 0, 0 };
@@ -137,11 +165,23 @@ bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span buc
 	return out->kind == 'h' ? number < t->n_h : out->kind == 'b' && number < (uint64_t)t->n_bands;
 }
 
+int pd_engine_tables_take(const struct pd_engine_tables *t, const struct pd_engine_lines *in, struct pd_engine_table *out,
+			  struct pd_err *e)
+{
+	if (tables_parse(t, in->key, out))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS,
+		       "line %" PRIu64 " of standard input: '%.*s' is not a bucket of this job; its map tasks had other parameters",
+		       in->in.no, in->key.n < 80 ? (int)in->key.n : 80, in->key.p);
+}
+
 /* A pair belongs to the table of its first equal blocks. */
 static bool is_first_table(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a,
 			   const uint64_t *b)
 {
 	const uint8_t *wanted = t->h[table->number].block;
+	if (!t->shared)
+		return true;
 	for (int i = 0, n = 0; i < t->blocks && n < t->shared; i++) {
 		if (block_of(t, a, i) != block_of(t, b, i))
 			continue;
