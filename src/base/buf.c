@@ -150,3 +150,38 @@ bool pd_hex_u64(struct pd_span s, uint64_t *out)
 	*out = upper << 32 | lower;
 	return true;
 }
+
+static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void pd_base64_add(struct pd_buf *out, const void *bytes, size_t n)
+{
+	const uint8_t *b = bytes;
+	char *to = pd_buf_reserve(out, (n * 4 + 2) / 3);
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t v = (uint32_t)b[i] << 16 | (i + 1 < n ? (uint32_t)b[i + 1] << 8 : 0) | (i + 2 < n ? b[i + 2] : 0);
+		for (size_t j = 0; j < 4 && i + j < n + 1; j++)
+			*to++ = base64[v >> (18 - 6 * j) & 63];
+	}
+	*to = 0;
+	out->n = (size_t)(to - out->p);
+}
+
+bool pd_base64_parse(struct pd_span text, struct pd_buf *out)
+{
+	static uint8_t value_and_one[256];
+	for (uint8_t i = 0; !value_and_one['A'] && i < 64; i++)
+		value_and_one[(uint8_t)base64[63 - i]] = (uint8_t)(64 - i);
+	uint8_t *to = (uint8_t *)pd_buf_reserve(out, text.n * 3 / 4 + 3), *from = to;
+	uint32_t v = 0;
+	for (size_t i = 0; i < text.n; i++) {
+		uint8_t digit = value_and_one[(uint8_t)text.p[i]];
+		if (!digit)
+			return false;
+		v = v << 6 | (uint32_t)(digit - 1);
+		if (i % 4)
+			*to++ = (uint8_t)(v >> (6 - 2 * (i % 4)));
+	}
+	*to = 0;
+	out->n += (size_t)(to - from);
+	return text.n % 4 != 1;
+}

@@ -121,4 +121,10 @@ void pd_hex_add_bytes(struct pd_buf *out, struct pd_span bytes);
 /* False unless the span is 16 digits. */
 bool pd_hex_u64(struct pd_span s, uint64_t *out);
 
+/* --- base64 (RFC 4648), without padding --- */
+
+void pd_base64_add(struct pd_buf *out, const void *bytes, size_t n);
+/* Append the bytes; false: a character does not belong there. */
+bool pd_base64_parse(struct pd_span text, struct pd_buf *out);
+
 #endif

@@ -43,6 +43,7 @@ void pd_index_bands_open(struct pd_index_bands *b)
 	b->partition_bits = log - PARTITION_ROWS_BITS < 0		     ? 0
 			    : log - PARTITION_ROWS_BITS < PARTITION_BITS_MAX ? log - PARTITION_ROWS_BITS
 									     : PARTITION_BITS_MAX;
+	b->partition_bits = b->partition_bits < b->part_bits ? b->part_bits : b->partition_bits;
 	b->partition_bits = b->partition_bits < b->bucket_bits ? b->partition_bits : b->bucket_bits;
 	uint32_t *value = pd_array_room(&b->memory, b->budget, (PD_BANDS_AT_ONCE * b->n + 1) * sizeof *value);
 	for (size_t i = 0; i < PD_BANDS_AT_ONCE; i++)
@@ -162,9 +163,10 @@ void pd_index_bands_search(struct pd_index_bands *b, size_t band,
 	b->band = band - b->first;
 	struct pd_radix *r = &b->radix[b->band];
 	/* Process the partitions in rounds.  A round has the partitions that fit, at least one. */
-	for (b->from = 0; b->from < r->n_partitions; b->from = b->to) {
+	const size_t of_part = r->n_partitions >> b->part_bits, end = (b->part + 1) * of_part;
+	for (b->from = b->part * of_part; b->from < end; b->from = b->to) {
 		b->to = b->from + 1;
-		while (b->to < r->n_partitions && (r->start[b->to + 1] - r->start[b->from]) * sizeof *b->dealt <= b->room)
+		while (b->to < end && (r->start[b->to + 1] - r->start[b->from]) * sizeof *b->dealt <= b->room)
 			b->to++;
 		b->dealt = pd_big_at_least(b->dealt, r->start[b->to] - r->start[b->from] + 1, &b->dealt_cap, sizeof *b->dealt);
 		pd_parallel(b->threads, threads, deal_task, b);

@@ -60,6 +60,8 @@ struct pd_index_bands {
 	const uint64_t *realm; /* by member: rows of two realms rarely share a bucket; NULL: rows have no realm */
 	int bits, threads;     /* bits: of a band */
 	size_t end;	       /* bands */
+	int part_bits;	       /* only values with these first bits are searched: */
+	uint32_t part;
 	struct pd_budget *budget;
 	/* out: leading bits of the value; the bits of the bucket include those of the partition */
 	int partition_bits, bucket_bits;

@@ -116,6 +116,7 @@ static void gather_rows(struct search *s, const uint8_t *only, struct pd_array m
 	const struct pd_match_set *m = s->m;
 	const struct pd_rows *rows = m->rows;
 	struct pd_index_bands *t = &s->t;
+	const uint64_t *sketches = s->share ? s->share->sketches : NULL;
 	struct pd_sketch sketch;
 	size_t n = 0;
 	t->words = (size_t)pd_sketch_words(&rows->sketch);
@@ -126,9 +127,10 @@ static void gather_rows(struct search *s, const uint8_t *only, struct pd_array m
 	t->sketch = (uint64_t *)(void *)(room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
 	t->member = pd_array_room(&memory[1], rows->budget, (n + 1) * sizeof *t->member);
 	for (uint32_t i = 0; i < m->set->n; i++) {
-		if (!is_taking_part(m, only, i) || !pd_rows_sketch(rows, pd_rows_set_row(m->set, i), &sketch))
+		const uint64_t *of_row = sketches ? sketches + i * t->words : sketch.w;
+		if (!is_taking_part(m, only, i) || (!sketches && !pd_rows_sketch(rows, pd_rows_set_row(m->set, i), &sketch)))
 			continue;
-		memcpy(t->sketch + t->n * t->words, sketch.w, t->words * sizeof *t->sketch);
+		memcpy(t->sketch + t->n * t->words, of_row, t->words * sizeof *t->sketch);
 		t->member[t->n++] = i;
 	}
 }
@@ -284,13 +286,35 @@ static bool is_match(const struct search *s, struct worker *w, uint32_t a, uint3
 	       pd_verify_rows(&w->verifier, pd_rows_set_row(set, x), pd_rows_set_row(set, y), distance, &similarity);
 }
 
-/* Return whether most rows that share the bucket are similar, from a sample chosen only by position. */
+/* Choose rows with the least hashes of their fingerprints and sketches, in this order: the choice depends neither on the ids of rows
+ * nor on the rows of other buckets. */
+static void sample_rows(const struct search *s, const struct worker *w, size_t from, size_t to, size_t *sample, size_t n)
+{
+	uint64_t hash[2 * SAMPLES];
+	size_t have = 0;
+	for (size_t x = from; x < to; x++) {
+		const char *sketch = (const char *)(s->t.sketch + w->partition->row[x] * s->t.words);
+		uint64_t h = pd_hash64_seed(sketch, s->t.words * sizeof *s->t.sketch, w->partition->keys.w[0][x]);
+		size_t at;
+		if (have == n && h >= hash[n - 1])
+			continue;
+		for (at = have < n ? have++ : n - 1; at > 0 && hash[at - 1] > h; at--) {
+			hash[at] = hash[at - 1];
+			sample[at] = sample[at - 1];
+		}
+		hash[at] = h;
+		sample[at] = x;
+	}
+}
+
+/* Return whether most rows that share the bucket are similar, from a sample. */
 static bool is_of_copies(const struct search *s, struct worker *w, size_t from, size_t to)
 {
 	const struct pd_match_links *l = &s->m->links;
-	size_t n = to - from, most = n / 2 < SAMPLES ? n / 2 : SAMPLES, tried = 0, alike = 0;
+	size_t n = to - from, most = n / 2 < SAMPLES ? n / 2 : SAMPLES, tried = 0, alike = 0, sample[2 * SAMPLES];
+	sample_rows(s, w, from, to, sample, 2 * most);
 	for (size_t i = 0; i < most; i++) {
-		size_t x = from + i * (n / 2) / most, y = x + n / 2;
+		size_t x = sample[i], y = sample[i + most];
 		uint32_t a = w->partition->row[x], b = w->partition->row[y];
 		if (pd_bits_distance(&w->partition->keys.w[0][x], &w->partition->keys.w[0][y], 1) > s->reach ||
 		    (pd_match_scope_inside(l->scope) && l->host[s->t.member[a]] != l->host[s->t.member[b]]))
@@ -575,6 +599,10 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	t->end = (size_t)(s.options.minima / s.width);
 	t->threads = pd_threads_for(threads, t->n);
 	t->budget = rows->budget;
+	if (s.share) {
+		t->part_bits = s.share->part_bits;
+		t->part = s.share->part;
+	}
 	pd_index_bands_open(t);
 	s.lists = pd_items_lists(threads, rows->budget);
 	s.full = pd_zalloc(((t->end << t->bucket_bits) / 64 + 1) * sizeof *s.full);

@@ -59,6 +59,9 @@ extern const char *const pd_match_scope_names[]; /* names of the choices, in the
 /* Rows of one bucket, when all rows are distributed: values computed from all rows, and the pairs that this bucket
  * owns. */
 struct pd_match_share {
+	const uint64_t *sketches; /* by row; NULL: rows have them in their texts */
+	int part_bits;		  /* of the bands, only buckets with these first bits are searched: */
+	uint32_t part;
 	bool apart; /* of each subgroup only the first row is present */
 	int band;   /* the band to search, from 0 */
 #define PD_BANDS_ALL (-1)

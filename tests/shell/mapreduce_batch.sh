@@ -218,5 +218,5 @@ run_in other.near "$P" reduce --job=batch --step=find --params=params --batch=ne
 exits "rows with keys of no new page" 2
 has "their lines are named" "$tmp/err" 'lines [0-9]+ to [0-9]+ of standard input have keys of no new page'
 refused "update, a line of another step" <(printf 'x\ta:1\n') 'line 1 of standard input: ' "$P" map --job=batch --step=update --params=params --batch=new.key
-refused "tombstones, a line of another step" <(printf 'p\ta\nx\ta:1\n') 'did not write line 2 of standard input' "$P" map --job=batch --step=tombstones --params=params --batch=new.key
+refused "tombstones, a line of another step" <(printf 'p\ta\nz\ta:1\n') 'did not write line 2 of standard input' "$P" map --job=batch --step=tombstones --params=params --batch=new.key
 tap_done

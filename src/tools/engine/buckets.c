@@ -53,10 +53,10 @@ int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, s
 	return add_row(b, &b->waiting, row, e);
 }
 
-void pd_engine_buckets_add_candidate(struct pd_engine_buckets *b, const struct pd_key fingerprint[2])
+void pd_engine_buckets_add_candidate(struct pd_engine_buckets *b, const struct pd_engine_candidate *c)
 {
-	b->candidates = pd_grow(b->candidates, 2 * b->n_candidates + 1, &b->cap_candidates, sizeof *b->candidates);
-	memcpy(b->candidates + 2 * b->n_candidates++, fingerprint, 2 * sizeof *fingerprint);
+	b->candidates = pd_grow(b->candidates, b->n_candidates, &b->cap_candidates, sizeof *b->candidates);
+	b->candidates[b->n_candidates++] = *c;
 }
 
 static size_t full_words(const struct pd_engine_buckets *b)
@@ -64,69 +64,49 @@ static size_t full_words(const struct pd_engine_buckets *b)
 	return (size_t)(b->p->sketch.minima / b->p->width + 63) / 64;
 }
 
-int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e)
+static uint64_t row_key_hash(const uint64_t *fingerprint, size_t words, struct pd_span id_or_number)
 {
-	struct pd_row r;
+	uint64_t v[PD_KEY_WORDS + 1] = { 0 };
+	memcpy(v, fingerprint, words * sizeof *v);
+	memcpy(&v[PD_KEY_WORDS], id_or_number.p, id_or_number.n);
+	return pd_map_key(pd_span((const char *)v, sizeof v));
+}
+
+static uint64_t full_key(const struct pd_engine_buckets *b, const struct pd_engine_row_key *row)
+{
+	return row_key_hash(row->fingerprint.w, (size_t)b->p->bits / 64, pd_span((const char *)&row->number, sizeof row->number));
+}
+
+void pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, const struct pd_engine_row_key *row)
+{
 	size_t words = full_words(b);
-	int status = pd_engine_row_parse(&r, row, NULL, e);
-	if (status)
-		return status;
-	uint32_t *place = pd_map_put(&b->waits, pd_map_key(r.f[PD_FP_ID]));
-	bool known = *place;
-	if (!known) {
-		*place = (uint32_t)b->n_waiting + 1;
+	uint32_t *place = pd_map_put(&b->waits, full_key(b, row));
+	if (!*place) {
+		*place = (uint32_t)b->waits.n;
 		for (size_t n = (*place - 1) * words; n < *place * words; n++) {
 			b->full = pd_grow(b->full, n, &b->cap_full, sizeof *b->full);
 			b->full[n] = 0;
 		}
 	}
 	b->full[(*place - 1) * words + (size_t)band / 64] |= UINT64_C(1) << (band % 64);
-	return known ? PD_OK : add_row(b, &b->waiting, row, e);
+}
+
+bool pd_engine_buckets_is_full(const struct pd_engine_buckets *b, const struct pd_engine_row_key *row)
+{
+	return pd_map_has(&b->waits, full_key(b, row));
 }
 
 /* --- pairs --- */
-
-/* Return the start of a pair's line; NULL: the pair does not belong to this bucket.  All rows in tables of fingerprints
- * and of bands have a fingerprint. */
-static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_match_pair *pair)
-{
-	const struct pd_rows_set *set = &b->rows->fingerprints;
-	const uint64_t *x = set->keys + pair->a * (size_t)set->words, *y = set->keys + pair->b * (size_t)set->words;
-	bool within = b->p->match.candidates == PD_CANDIDATES_BOTH && pair->distance <= b->p->match.k;
-	if (b->table.kind == 'h')
-		return b->p->match.all_pairs ? "p" : "ph";
-	if (b->table.kind != 'b')
-		return "p";
-	if (b->p->match.all_pairs)
-		return within || !pair->distance || !pd_engine_tables_own(b->tables, &b->table, x, y) ? NULL : "p";
-	return within && pair->distance ? "pk" : "pb";
-}
-
-/* If fingerprints are dense, pairs within k are found only by sketches, or all by one task.  Otherwise tables of
- * fingerprints find them all, except for fingerprints with too many dissimilar pages. */
-char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag)
-{
-	if (!tag.n || tag.n > 2 || (tag.p[0] != 'p' && tag.p[0] != 's'))
-		return 0;
-	if (tag.n == 1)
-		return tag.p[0];
-	if (pd_engine_params_one_task(p) || (tag.p[1] == 'h' && p->dense) || (tag.p[1] == 'k' && !p->dense && !p->many_subgroups))
-		return 0;
-	return tag.p[0];
-}
 
 static void format_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
 {
 	struct pd_engine_buckets *b = ctx;
 	for (size_t i = 0; i < n; i++) {
-		const char *tag = tag_of(b, &pairs[i]);
-		if (!tag)
-			continue;
 		if (b->on_pair) {
 			b->on_pair(b->ctx, b->rows, &pairs[i]);
 			continue;
 		}
-		pd_buf_printf(out, "%s\t", tag);
+		pd_buf_add_z(out, "p\t");
 		pd_pairs_add(b->rows, &pairs[i], 1, out);
 		b->is_represented[pairs[i].b] = 1;
 		b->pairs++;
@@ -147,7 +127,7 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 {
 	const struct pd_match_options *asked = &b->p->match;
 	struct pd_match_options o = *asked;
-	*share = (struct pd_match_share){ .band = PD_BANDS_ALL, .apart = b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL };
+	*share = (struct pd_match_share){ .band = PD_BANDS_ALL, .apart = b->table.kind == PD_ENGINE_FULL };
 	o.plan = PD_PLAN_AUTO;
 	o.doubts = o.verify.off ? NULL : doubts;
 	if (b->table.kind == PD_ENGINE_AGAINST || b->table.kind == PD_ENGINE_INSIDE) {
@@ -162,10 +142,6 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 	case PD_ENGINE_FULL:
 		o.candidates = PD_CANDIDATES_BANDS;
 		share->full_known = true;
-		break;
-	case 'b':
-		o.candidates = PD_CANDIDATES_BANDS;
-		share->band = b->table.number;
 		break;
 	default:
 		o.candidates = PD_CANDIDATES_HAMMING;
@@ -188,11 +164,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 			continue;
 		pd_buf_clear(out);
 		struct pd_span id = pd_rows_field(b->rows, row, PD_ROW_ID);
-		pd_buf_printf(out, "%s\t",
-			      b->p->match.all_pairs  ? "s"
-			      : b->table.kind == 'h' ? "sh"
-			      : b->table.kind == 'b' ? "sb"
-						     : "s");
+		pd_buf_add_z(out, "s\t");
 		pd_buf_add_span(out, id);
 		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
 		pd_buf_add_span(out, pd_rows_field(b->rows, d.a == row ? d.b : d.a, PD_ROW_ID));
@@ -254,26 +226,15 @@ static int write_representatives(struct pd_engine_buckets *b, const struct pd_ma
 	return status || !stats->many_subgroups ? status : write_number(b, "parts", 1);
 }
 
-/* Write the rows of full buckets of a band, and their number. */
-static int write_density(struct pd_engine_buckets *b, const struct pd_match_share *share)
+static uint64_t row_number(const struct pd_rows *rows, uint32_t row)
 {
-	struct pd_map wanted = { 0 };
-	char tag[32];
-	if (b->p->match.all_pairs)
-		return PD_OK;
-	for (uint32_t i = 0; i < b->rows->n; i++)
-		if (share->full[i * share->full_words + (size_t)share->band / 64] >> (share->band % 64) & 1)
-			select_row(b, i, &wanted);
-	snprintf(tag, sizeof tag, "c\t%d\t", b->table.number);
-	int status = write_number(b, "full", wanted.n);
-	if (!status && wanted.n)
-		status = write_waiting_rows(b, tag, &wanted);
-	pd_map_release(&wanted);
-	return status;
+	struct pd_span id = pd_rows_field(rows, row, PD_ROW_ID);
+	return pd_hash64(id.p, id.n);
 }
 
 static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 {
+	const struct pd_rows_set *set = &rows->fingerprints;
 	struct pd_doubts doubts = { 0 };
 	struct pd_match_share share;
 	struct pd_match_options o = options_of(b, &share, &doubts);
@@ -285,14 +246,17 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 	if (o.doubts)
 		pd_doubts_init(&doubts, PD_DOUBTS_ALL, rows);
 	/* Copy the bits of full buckets to the current numbers of rows. */
-	if (b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL) {
+	if (b->table.kind == PD_ENGINE_FULL) {
 		share.full_words = full_words(b);
 		share.full = pd_zalloc((b->rows->n * share.full_words + 1) * sizeof *share.full);
-		for (uint32_t i = 0; share.full_known && i < b->rows->n; i++) {
-			struct pd_span id = pd_rows_field(b->rows, i, PD_ROW_ID);
-			const uint32_t *place = pd_map_find(&b->waits, pd_map_key(id));
+		for (uint32_t i = 0; i < set->n; i++) {
+			uint32_t row = pd_rows_set_row(set, i);
+			uint64_t number = row_number(b->rows, row);
+			uint64_t key = row_key_hash(set->keys + i * (size_t)set->words, (size_t)set->words,
+						    pd_span((const char *)&number, sizeof number));
+			const uint32_t *place = pd_map_find(&b->waits, key);
 			if (place)
-				memcpy(share.full + i * share.full_words, b->full + (*place - 1) * share.full_words,
+				memcpy(share.full + row * share.full_words, b->full + (*place - 1) * share.full_words,
 				       share.full_words * sizeof *share.full);
 		}
 	}
@@ -301,8 +265,6 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 		status = write_doubts(b, &doubts);
 	if (!status && b->representatives)
 		status = write_representatives(b, &stats);
-	if (!status && b->table.kind == 'b')
-		status = write_density(b, &share);
 	free(share.full);
 	pd_doubts_release(&doubts);
 	free(b->is_represented);
@@ -336,20 +298,25 @@ static size_t find_rows(const struct lookup *l, const struct pd_key *fingerprint
 	return at;
 }
 
-/* Compare the rows of two fingerprints as match does (groups.h): if one has many rows that are not similar, only with
- * the first ones. */
-static int compare_candidate(struct pd_engine_buckets *b, const struct lookup *l, const struct pd_key *pair, struct pd_verifier *v)
+/* Compare the rows of a candidate as match does (groups.h): if one of two fingerprints has many rows that are not similar, only
+ * with the first ones. */
+static int compare_candidate(struct pd_engine_buckets *b, const struct lookup *l, const struct pd_engine_candidate *c,
+			     struct pd_verifier *v)
 {
 	const struct pd_match_options *o = &b->p->match;
-	size_t n[2], at[2] = { find_rows(l, &pair[0], &n[0]), find_rows(l, &pair[1], &n[1]) };
+	size_t n[2], at[2] = { find_rows(l, &c->row[0].fingerprint, &n[0]), find_rows(l, &c->row[1].fingerprint, &n[1]) };
 	if (!n[0] || !n[1])
 		return pd_fail(&b->err, PD_ERR_INPUT,
 			       "rows of a candidate are missing: the steps fetch and verify need the whole output of near");
-	struct pd_match_pair found = { .distance = pd_hamming(&pair[0], &pair[1], b->p->bits) };
+	struct pd_match_pair found = { .distance = pd_hamming(&c->row[0].fingerprint, &c->row[1].fingerprint, b->p->bits) };
 	for (size_t i = 0; i < n[0]; i++) {
+		uint32_t x = l->order[at[0] + i];
+		if (c->kind == 'b' && row_number(b->rows, pd_rows_set_row(l->set, x)) != c->row[0].number)
+			continue;
 		for (size_t j = 0; j < n[1]; j++) {
-			uint32_t x = l->order[at[0] + i], y = l->order[at[1] + j];
-			if (!o->all_pairs && (x < y ? j : i) >= PD_SUBGROUPS_TRIED)
+			uint32_t y = l->order[at[1] + j];
+			if (x == y || (c->kind == 'h' && !o->all_pairs && (x < y ? j : i) >= PD_SUBGROUPS_TRIED) ||
+			    (c->kind == 'b' && row_number(b->rows, pd_rows_set_row(l->set, y)) != c->row[1].number))
 				continue;
 			found.a = pd_rows_set_row(l->set, x < y ? x : y);
 			found.b = pd_rows_set_row(l->set, x < y ? y : x);
@@ -382,7 +349,7 @@ static int compare_candidates(struct pd_engine_buckets *b, const struct pd_rows 
 	pd_order_by(l.order, set->n, l.hash);
 	pd_buf_clear(&b->out);
 	for (size_t i = 0; !status && i < b->n_candidates; i++)
-		status = compare_candidate(b, &l, b->candidates + 2 * i, &verifier);
+		status = compare_candidate(b, &l, b->candidates + i, &verifier);
 	if (!status && o.doubts)
 		status = write_doubts(b, &doubts);
 	b->n_candidates = 0;
@@ -400,8 +367,8 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 	struct pd_rows rows = { 0 };
 	char waiting[64], against[64], *paths[] = { b->batch ? (char *)b->batch : waiting, against };
 	struct pd_budget budget = { .limit = b->task->memory ? b->task->memory : pd_memory_default(), .tmp_dir = b->task->tmp_dir };
-	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL ||
-							     b->table.kind == PD_ENGINE_DENSE || b->batch);
+	size_t least =
+		pd_memory_least(b->n_waiting, b->table.kind == PD_ENGINE_FULL || b->table.kind == PD_ENGINE_DENSE || b->batch);
 	if (!b->n_waiting || (!b->waiting && !b->batch))
 		return PD_OK;
 	budget.limit = budget.limit < least ? least : budget.limit;

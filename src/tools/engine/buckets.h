@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of a reduce task, complete buckets one after the other -> pairs.  Many small buckets of one table are matched
- * together, as `match` matches files of rows (match/match.h); pairs of two different buckets do not belong to this
- * table and are removed.  Rows are stored on disk, and a bucket that exceeds the memory of the task is joined in
- * stretches, like a file of rows.
+ * Rows of a reduce task -> pairs.  Many small buckets are matched together, as `match` matches files of rows (match/match.h).
+ * Rows are stored on disk, and if they exceed the memory of the task they are joined in stretches, like a file of rows.
  *
  * Output lines begin with their kind:
  *
@@ -11,19 +9,28 @@
  *	s	two pages that look similar but are not a pair, for one of them: its id, the similarity, the other's id, a line of suspects
  *	r	a row that represents equal ones
  *	n	a name and a number, which the next step adds up
- *	c	a band, and a row whose bucket is full in it
- *	x	two fingerprints whose rows are compared (near.h)
+ *	c	a band, and a row whose bucket is full in it (near.h)
+ *	x	rows that are compared (near.h)
  *	w	a fingerprint, and a row that is compared with its rows
- *
- * If pages may represent others, it is not known yet whether fingerprints are dense in all rows when pairs are found. 
- * Then another letter names the source of a pair or a suspect: h, tables of fingerprints; k, bands, within k; b, other
- * pairs of bands.
  */
 #ifndef PD_ENGINE_BUCKETS_H
 #define PD_ENGINE_BUCKETS_H
 
 #include "base/map.h"
 #include "tools/engine/tables.h"
+
+/* A row in lines without its columns.  Rows of one fingerprint and one number are all compared, so equal hashes lose nothing. */
+struct pd_engine_row_key {
+	struct pd_key fingerprint;
+	uint64_t number; /* hash of the id */
+};
+
+struct pd_engine_candidate {
+	char kind;			 /* h: all rows of two fingerprints; b: two rows */
+	int band;			 /* of a row in a full bucket */
+	struct pd_engine_row_key row[2]; /* kind h: without numbers */
+	struct pd_span hex[2];		 /* the fingerprints, in the line */
+};
 
 #define PD_ENGINE_TOGETHER 65536 /* number of rows that are matched together; a bucket may have more */
 
@@ -43,11 +50,11 @@ struct pd_engine_buckets {
 	void *ctx;
 	FILE *waiting, *against; /* rows; stored rows, or NULL */
 	uint64_t n_waiting;
-	struct pd_map waits; /* dense: hash of an id -> its row's index in `full`, from 1 */
+	struct pd_map waits; /* dense: hash of a row's key -> its index in `full`, from 1 */
 	uint64_t *full;	     /* dense: one bit for each band */
 	size_t cap_full;
-	bool compares; /* compare only rows of these pairs of fingerprints, of which there is one after the other */
-	struct pd_key *candidates;
+	bool compares; /* compare only rows of these candidates */
+	struct pd_engine_candidate *candidates;
 	size_t n_candidates, cap_candidates;
 	struct pd_buf out;
 	/* while pairs are formatted */
@@ -63,12 +70,12 @@ int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table ta
 /* With PD_ENGINE_AGAINST: add a stored row, a new row. */
 int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
 int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
-/* With PD_ENGINE_FULL: add a row; call it once per full bucket of the row. */
-int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e);
-/* Compare the rows of two fingerprints, which are all added as new rows. */
-void pd_engine_buckets_add_candidate(struct pd_engine_buckets *b, const struct pd_key fingerprint[2]);
-/* Return the kind as which a line counts in the result: 'p', 's', or 0: none. */
-char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag);
+/* With PD_ENGINE_FULL: note that a row, which is added as a new row, is in a full bucket of a band; return whether it is in
+ * one. */
+void pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, const struct pd_engine_row_key *row);
+bool pd_engine_buckets_is_full(const struct pd_engine_buckets *b, const struct pd_engine_row_key *row);
+/* Compare the rows of a candidate, which are all added as new rows. */
+void pd_engine_buckets_add_candidate(struct pd_engine_buckets *b, const struct pd_engine_candidate *c);
 /* Write the pairs of the waiting rows. */
 int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e);
 void pd_engine_buckets_release(struct pd_engine_buckets *b);

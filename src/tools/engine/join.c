@@ -5,10 +5,10 @@
  *	count	rows -> the file of parameters
  *	equal	rows -> pairs of equal rows, and the rows that represent them
  *	plan	output of `equal` -> the file of parameters, with the number of representatives and the large buckets
- *	near	output of `equal` -> candidates: pairs of fingerprints within k; other pairs, each in the first table that finds it;
- *		rows of full buckets, which are not searched
+ *	near	output of `equal` -> candidates: pairs of fingerprints within k, and pairs of similar sketches, each in the first
+ *		table that finds it; numbers of the rows of full buckets, which are not searched
  *	density	output of `near` -> the file of parameters, with the density of fingerprints, the number of rows in full buckets and
- *		a filter of the fingerprints of candidates
+ *		a filter of the fingerprints of candidates and of these rows
  *	dense	output of `equal` and `near` -> the pairs of rows of full buckets, in one task, which treats them as `match` does
  *	fetch	output of `equal` and `near` -> the rows of candidates, by candidate
  *	verify	output of `near` and `fetch` -> pairs of candidates
@@ -252,11 +252,9 @@ struct sample {
 	struct pd_buf name;
 };
 
-/* With --all-pairs every bucket is joined; otherwise full bands are not. */
-static void sample_buckets_of(struct sample *s, const struct pd_row *row, const struct pd_engine_params *p)
+static void sample_buckets_of(struct sample *s, const struct pd_row *row)
 {
-	size_t most = p->match.all_pairs ? SIZE_MAX : s->tables.n_h;
-	for (size_t i = 0; i < most && pd_engine_tables_bucket(&s->tables, row, i, &s->name); i++) {
+	for (size_t i = 0; pd_engine_tables_bucket(&s->tables, row, i, &s->name); i++) {
 		size_t before = s->names.n;
 		uint32_t number = pd_names_add(&s->names, pd_buf_span(&s->name));
 		s->rows = pd_grow(s->rows, number, &s->cap, sizeof *s->rows);
@@ -283,7 +281,7 @@ static int sample_representatives(struct sample *s, const struct pd_engine_param
 			break;
 		representatives += pd_tsv_has(row.f[PD_FP_SKETCH]);
 		if (sampled)
-			sample_buckets_of(s, &row, p);
+			sample_buckets_of(s, &row);
 	}
 	pd_buf_printf(out, "leaders\t%" PRIu64 "\n", representatives);
 	pd_engine_lines_release(&in);
@@ -324,7 +322,7 @@ static bool take_wanted(struct pd_engine_params *p, const struct pd_engine_lines
 	pd_local_buf piece = { 0 };
 	uint64_t number;
 	struct pd_span name = pd_span(in->key.p + sizeof WANTED - 1, in->key.n - (sizeof WANTED - 1));
-	if (!pd_span_u64(name, &number) || number >= filter_bytes(p) / FILTER_PIECE || !pd_engine_base64_parse(in->value, &piece) ||
+	if (!pd_span_u64(name, &number) || number >= filter_bytes(p) / FILTER_PIECE || !pd_base64_parse(in->value, &piece) ||
 	    piece.n != FILTER_PIECE)
 		return false;
 	if (!p->wanted.n) {
@@ -414,12 +412,13 @@ static int map_density(const struct pd_engine *t, struct pd_engine_params *p, st
 		struct pd_engine_candidate c;
 		if (pd_span_is(in.key, "n"))
 			pd_buf_printf(&out, "%.*s\n", (int)in.value.n, in.value.p);
-		if (!pd_span_is(in.key, "x"))
+		bool candidate = pd_span_is(in.key, "x");
+		if (!candidate && !pd_span_is(in.key, "c"))
 			continue;
-		if ((status = pd_engine_candidate_parse(&c, &in, p, e)) != 0)
+		if ((status = candidate ? pd_engine_candidate_parse(&c, &in, p, e) : pd_engine_full_parse(&c, &in, p, e)) != 0)
 			break;
-		for (int i = 0; i < 2; i++) {
-			uint64_t bit = pd_engine_params_bit(&c.fingerprint[i], p->bits, bytes);
+		for (int i = 0; i < (candidate ? 2 : 1); i++) {
+			uint64_t bit = pd_engine_params_bit(&c.row[i].fingerprint, p->bits, bytes);
 			filter[bit / 8] |= (char)(1 << bit % 8);
 		}
 	}
@@ -428,7 +427,7 @@ static int map_density(const struct pd_engine *t, struct pd_engine_params *p, st
 		if (!piece[0] && !memcmp(piece, piece + 1, FILTER_PIECE - 1))
 			continue;
 		pd_buf_printf(&out, WANTED "%zu\t", i);
-		pd_engine_base64_add(&out, piece, FILTER_PIECE);
+		pd_base64_add(&out, piece, FILTER_PIECE);
 		pd_buf_add_c(&out, '\n');
 	}
 	if (!status)
@@ -577,16 +576,50 @@ static int reduce_equal(const struct pd_engine *t, struct pd_engine_params *p, s
 
 /* --- dense: decisions of one row for others --- */
 
-/* Rows of full buckets, once for each band; if all rows are sent, each once. */
-static bool is_dense(const struct pd_engine_params *p, struct pd_span key)
-{
-	return pd_span_is(key, pd_engine_params_one_task(p) ? "r" : "c");
-}
-
+/* Lines have the key c, a row of a full bucket by its numbers, or r, a row; the engine sorts them in this order.  If all rows
+ * that represent others are matched, there is no c. */
 static int map_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
+	struct pd_engine_lines in = { 0 };
+	struct pd_engine_candidate c;
+	struct pd_buf out = { 0 };
+	const bool all = pd_engine_params_one_task(p);
+	int status;
 	(void)t;
-	return pd_engine_copy_values(is_dense, pd_engine_params_one_task(p) ? "all\t-\t" : "all\t", p, e);
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
+		bool row = pd_span_is(in.key, "r"), full = pd_span_is(in.key, "c");
+		if ((!row && !full) || (full && all) || (row && !all && !p->full))
+			continue;
+		if ((status = row ? pd_engine_row_key(&c.row[0], &in, p, e) : pd_engine_full_parse(&c, &in, p, e)) != 0)
+			break;
+		if (row && !all && !pd_engine_params_wants(p, &c.row[0].fingerprint))
+			continue;
+		pd_buf_set(&out, in.key);
+		pd_buf_add_c(&out, '\t');
+		pd_buf_add_span(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+	}
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int take_dense(struct pd_engine_buckets *b, const struct pd_engine_lines *in, bool all, struct pd_err *e)
+{
+	struct pd_engine_candidate c;
+	bool row = pd_span_is(in->key, "r");
+	if (!row && (all || !pd_span_is(in->key, "c")))
+		return pd_engine_lines_foreign(in, e);
+	if (row && !pd_engine_row_is_whole(in->value))
+		return pd_engine_lines_foreign(in, e);
+	int status = row ? pd_engine_row_key(&c.row[0], in, b->p, e) : pd_engine_full_parse(&c, in, b->p, e);
+	if (status)
+		return status;
+	if (!row)
+		return pd_engine_buckets_add_full(b, c.band, &c.row[0]), PD_OK;
+	return all || pd_engine_buckets_is_full(b, &c.row[0]) ? pd_engine_buckets_add_new(b, in->value, e) : PD_OK;
 }
 
 static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -594,21 +627,10 @@ static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, s
 	struct pd_engine_lines in = { 0 };
 	bool all = pd_engine_params_one_task(p);
 	struct pd_engine_buckets b = { .task = t, .p = p, .table.kind = all ? PD_ENGINE_DENSE : PD_ENGINE_FULL };
-	struct pd_span band;
-	uint64_t number = 0;
 	int status;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		struct pd_span row = in.value;
-		if (!pd_span_split(&row, '\t', &band) || !pd_engine_row_is_whole(row) ||
-		    (!all && (!pd_span_u64(band, &number) || number >= (uint64_t)p->sketch.minima))) {
-			status = pd_engine_lines_foreign(&in, e);
+	while ((status = pd_engine_lines_next(&in, e)) == 1)
+		if ((status = take_dense(&b, &in, all, e)) != 0)
 			break;
-		}
-		status = all ? pd_engine_buckets_add_new(&b, row, e) : pd_engine_buckets_add_full(&b, (int)number, row, e);
-		pd_engine_lines_name(&in, status, e);
-		if (status)
-			break;
-	}
 	if (!status)
 		status = pd_engine_buckets_end(&b, e);
 	pd_engine_count(t, "PAIRS", b.pairs);
@@ -619,16 +641,16 @@ static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, s
 
 /* --- doubts: for each page the most similar one --- */
 
-/* Return whether the line is a doubt that counts in its table. */
-static bool is_counted_doubt(const struct pd_engine_params *p, struct pd_span tag)
+static bool is_doubt(const struct pd_engine_params *p, struct pd_span tag)
 {
-	return pd_engine_counts_as(p, tag) == 's';
+	(void)p;
+	return pd_span_is(tag, "s");
 }
 
 static int map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	(void)t;
-	return pd_engine_copy_values(is_counted_doubt, "", p, e);
+	return pd_engine_copy_values(is_doubt, "", p, e);
 }
 
 struct doubted {
@@ -716,7 +738,7 @@ static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, stru
 	if (p->totals.n)
 		pd_buf_add_z(&out, "t\ttotals\n");
 	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
-		if (pd_engine_counts_as(p, in.key) == 'p') {
+		if (pd_span_is(in.key, "p")) {
 			pd_buf_printf(&out, "p.%016" PRIx64, pd_hash64(in.value.p, ids_of(in.value).n));
 		} else if (pd_span_is(in.key, "q")) {
 			pd_buf_printf(&out, "q.%016" PRIx64, pd_hash64(in.value.p, in.value.n));

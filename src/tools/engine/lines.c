@@ -45,7 +45,7 @@ int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_
 int pd_engine_tagged_next(struct pd_engine_lines *l, struct pd_err *e)
 {
 	/* Rows, numbers, full rows, candidates, rows of candidates, suspects without repetition, tombstones, pairs, suspects. */
-	static const char *const tags[] = { "r", "n", "c", "x", "w", "q", "t", "p", "pb", "ph", "pk", "s", "sb", "sh" };
+	static const char *const tags[] = { "r", "n", "c", "x", "w", "q", "t", "p", "s" };
 	int status = pd_engine_lines_next(l, e);
 	for (size_t i = 0; status == 1 && i < sizeof tags / sizeof *tags; i++)
 		if (pd_span_is(l->key, tags[i]))
@@ -80,41 +80,6 @@ int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struc
 	return status;
 }
 
-static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-void pd_engine_base64_add(struct pd_buf *out, const void *bytes, size_t n)
-{
-	const uint8_t *b = bytes;
-	char *to = pd_buf_reserve(out, (n * 4 + 2) / 3);
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t v = (uint32_t)b[i] << 16 | (i + 1 < n ? (uint32_t)b[i + 1] << 8 : 0) | (i + 2 < n ? b[i + 2] : 0);
-		for (size_t j = 0; j < 4 && i + j < n + 1; j++)
-			*to++ = base64[v >> (18 - 6 * j) & 63];
-	}
-	*to = 0;
-	out->n = (size_t)(to - out->p);
-}
-
-bool pd_engine_base64_parse(struct pd_span text, struct pd_buf *out)
-{
-	static uint8_t value_and_one[256];
-	for (uint8_t i = 0; !value_and_one['A'] && i < 64; i++)
-		value_and_one[(uint8_t)base64[63 - i]] = (uint8_t)(64 - i);
-	uint8_t *to = (uint8_t *)pd_buf_reserve(out, text.n * 3 / 4 + 3), *from = to;
-	uint32_t v = 0;
-	for (size_t i = 0; i < text.n; i++) {
-		uint8_t digit = value_and_one[(uint8_t)text.p[i]];
-		if (!digit)
-			return false;
-		v = v << 6 | (uint32_t)(digit - 1);
-		if (i % 4)
-			*to++ = (uint8_t)(v >> (6 - 2 * (i % 4)));
-	}
-	*to = 0;
-	out->n += (size_t)(to - from);
-	return text.n % 4 != 1;
-}
-
 /* --- values by key --- */
 
 #define PACK_BYTES 3072 /* Spark passes up to 10,000 lines to Python at a time */
@@ -125,7 +90,7 @@ static int write_pack(struct pd_engine_packs *k, uint32_t key, struct pd_err *e)
 	pd_buf_set(&k->line, k->keys.v[key]);
 	pd_buf_add_c(&k->line, '\t');
 	if (k->binary)
-		pd_engine_base64_add(&k->line, v->p, v->n);
+		pd_base64_add(&k->line, v->p, v->n);
 	else
 		pd_buf_add(&k->line, v->p, v->n);
 	pd_buf_add_c(&k->line, '\n');

@@ -34,10 +34,6 @@ int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_
 int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
 			  const struct pd_engine_params *p, struct pd_err *e);
 
-/* Bytes as text (RFC 4648, base64 without padding).  parse appends the bytes; false: a character does not belong there. */
-void pd_engine_base64_add(struct pd_buf *out, const void *bytes, size_t n);
-bool pd_engine_base64_parse(struct pd_span text, struct pd_buf *out);
-
 /* Values that a map task collects by key, so that few long lines are sorted instead of many short ones. */
 struct pd_engine_packs {
 	struct pd_names keys;

@@ -9,7 +9,6 @@
 #include "row/tsv.h"
 #include "match/bands.h"
 #include "match/match.h"
-#include "tools/engine/lines.h"
 
 #define WANTED_BYTES 3072 /* of a line */
 #define MAGIC "# pagededup task 1"
@@ -78,7 +77,7 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 	for (size_t i = 0, n; i < p->wanted.n; i += n) {
 		n = p->wanted.n - i < WANTED_BYTES ? p->wanted.n - i : WANTED_BYTES;
 		pd_buf_add_z(out, "wanted ");
-		pd_engine_base64_add(out, p->wanted.p + i, n);
+		pd_base64_add(out, p->wanted.p + i, n);
 		pd_buf_add_c(out, '\n');
 	}
 	pd_buf_add_z(out, "end\n");
@@ -106,7 +105,7 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 		if (good)
 			pd_engine_params_add_split(p, bucket, (uint32_t)n);
 	} else if (pd_span_is(name, "wanted")) {
-		good = pd_engine_base64_parse(value, &p->wanted);
+		good = pd_base64_parse(value, &p->wanted);
 	} else if (pd_span_is(name, "total")) {
 		pd_buf_add_span(&p->totals, value);
 		pd_buf_add_c(&p->totals, '\n');

@@ -21,6 +21,9 @@ static uint64_t block_of(const struct pd_engine_tables *t, const uint64_t *finge
 }
 
 #define EQUAL_ROWS 16384     /* average number of rows in a partition of e, */
+#define NEAR_ROWS (1 << 20)  /* and of fingerprints in one of h, */
+#define BANDS_ROWS (1 << 19) /* rows with sketches for each partition of the bands; a row is in several */
+#define PART_BITS_MAX 12
 #define PARTITIONS_MAX 16384 /* unless a map task would collect too many lines at the same time */
 
 static uint64_t n_partitions(uint64_t n, uint64_t of)
@@ -32,6 +35,9 @@ void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_pa
 {
 	*t = (struct pd_engine_tables){ .p = p, .n_bands = p->width ? p->sketch.minima / p->width : 0 };
 	t->partitions[0] = n_partitions(p->rows, EQUAL_ROWS);
+	while (t->n_bands && t->part_bits < PART_BITS_MAX && t->part_bits < p->width * p->sketch.bits &&
+	       p->representatives >> t->part_bits > BANDS_ROWS)
+		t->part_bits++;
 	if (!p->bits || p->match.candidates == PD_CANDIDATES_BANDS)
 		return;
 	/* A block has at most one word. */
@@ -39,10 +45,10 @@ void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_pa
 		t->shared = shared;
 		t->blocks = p->match.k + shared > 0 ? p->match.k + shared : 1;
 		double alike = ldexp((double)p->fingerprints, -(p->bits * shared / t->blocks));
-		if ((!shared || t->blocks * 64 >= p->bits) && (alike <= PD_ENGINE_FINGERPRINTS || shared == 3))
+		if ((!shared || t->blocks * 64 >= p->bits) && (alike <= PD_ENGINE_BUCKET || shared == 3))
 			break;
 	}
-	t->partitions[1] = t->shared ? n_partitions(p->fingerprints, PD_ENGINE_BUCKET) : 1;
+	t->partitions[1] = t->shared ? n_partitions(p->fingerprints, NEAR_ROWS) : 1;
 	/* List all combinations of `shared` blocks, in lexicographic order. */
 	struct pd_engine_combination c = { { 0 } };
 	for (int i = 0; i < t->shared; i++)
@@ -94,13 +100,7 @@ bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_r
 			pd_buf_printf(out, "%s%" PRIx64, j ? "-" : "", block_of(t, row->key.w, t->h[number].block[j]));
 		return true;
 	}
-	number -= t->n_h;
-	if (!row->sketch.present || number >= (size_t)t->n_bands)
-		return false;
-	int bits = t->p->width * t->p->sketch.bits;
-	int first = bits < PD_BANDS_BUCKET_BITS ? bits : PD_BANDS_BUCKET_BITS;
-	pd_buf_printf(out, "b%zu.%" PRIx32, number, pd_index_band_value(row->sketch.w, bits, (int)number, first));
-	return true;
+	return false;
 }
 
 static int part_of_fingerprint(const struct pd_engine_tables *t, const uint64_t *fingerprint, int parts)
@@ -108,38 +108,52 @@ static int part_of_fingerprint(const struct pd_engine_tables *t, const uint64_t 
 	return (int)(pd_hash64(fingerprint, (size_t)t->p->bits / 8) % (uint64_t)parts);
 }
 
-int pd_engine_tables_near(const struct pd_engine_tables *t, const struct pd_row *row,
-			  int (*send)(void *ctx, char kind, struct pd_span key, struct pd_err *e), void *ctx, struct pd_err *e)
+/* Send a row to the partitions of its bands, each once. */
+static int send_to_bands(const struct pd_engine_tables *t, const struct pd_row *row, pd_engine_tables_send *send, void *ctx,
+			 struct pd_err *e)
+{
+	int bits = t->p->width * t->p->sketch.bits, status = PD_OK;
+	uint64_t sent[(1 << PART_BITS_MAX) / 64] = { 0 };
+	char key[32];
+	for (int i = 0; !status && row->sketch.present && i < t->n_bands; i++) {
+		uint32_t part = pd_index_band_value(row->sketch.w, bits, i, t->part_bits);
+		if (sent[part / 64] >> (part % 64) & 1)
+			continue;
+		sent[part / 64] |= UINT64_C(1) << (part % 64);
+		snprintf(key, sizeof key, "b%" PRIu32 ".", part);
+		status = send(ctx, 'b', pd_span_z(key), e);
+	}
+	return status;
+}
+
+int pd_engine_tables_near(const struct pd_engine_tables *t, const struct pd_row *row, pd_engine_tables_send *send, void *ctx,
+			  struct pd_err *e)
 {
 	struct pd_buf name = { 0 }, key = { 0 };
 	int status = PD_OK;
-	for (size_t i = 0; !status && row->has_fingerprint; i++) {
-		char kind = i < t->n_h ? 'h' : 'b';
-		bool whole = kind == 'h' && !t->p->split.n;
-		if (!whole && !pd_engine_tables_bucket(t, row, i, &name))
-			break;
+	for (size_t i = 0; !status && row->has_fingerprint && i < t->n_h; i++) {
+		if (t->p->split.n)
+			pd_engine_tables_bucket(t, row, i, &name);
 		uint32_t split = t->p->split.n ? pd_names_find(&t->p->split, pd_buf_span(&name)) : PD_NO_NAME;
-		if (split == PD_NO_NAME && kind == 'h') {
+		if (split == PD_NO_NAME) {
 			uint64_t block = pd_engine_tables_block(t, row->key.w, (int)i);
 			pd_buf_set(&key, pd_span("h", 1));
 			pd_buf_u64(&key, i);
 			pd_buf_add_c(&key, '.');
 			pd_buf_u64(&key, pd_hash64(&block, sizeof block) % t->partitions[1]);
-			status = send(ctx, kind, pd_buf_span(&key), e);
-		} else if (split == PD_NO_NAME) {
-			status = send(ctx, kind, pd_buf_span(&name), e);
+			status = send(ctx, 'h', pd_buf_span(&key), e);
+			continue;
 		}
-		int parts = split == PD_NO_NAME ? 0 : (int)t->p->split_parts[split];
-		int own = parts ? part_of_fingerprint(t, row->key.w, parts) : 0;
+		int parts = (int)t->p->split_parts[split], own = part_of_fingerprint(t, row->key.w, parts);
 		for (int other = 0; !status && other < parts; other++) {
 			pd_buf_clear(&key);
 			pd_buf_printf(&key, "%s+%d-%d/%d", name.p, own < other ? own : other, own < other ? other : own, parts);
-			status = send(ctx, kind, pd_buf_span(&key), e);
+			status = send(ctx, 'h', pd_buf_span(&key), e);
 		}
 	}
 	pd_buf_release(&name);
 	pd_buf_release(&key);
-	return status;
+	return status || !row->has_fingerprint ? status : send_to_bands(t, row, send, ctx, e);
 }
 
 static bool tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out)
@@ -162,7 +176,7 @@ static bool tables_parse(const struct pd_engine_tables *t, struct pd_span bucket
 		out->j = (int)n[1];
 		out->parts = (int)n[2];
 	}
-	return out->kind == 'h' ? number < t->n_h : out->kind == 'b' && number < (uint64_t)t->n_bands;
+	return out->kind == 'h' ? number < t->n_h : out->kind == 'b' && t->n_bands && number < UINT64_C(1) << t->part_bits;
 }
 
 int pd_engine_tables_take(const struct pd_engine_tables *t, const struct pd_engine_lines *in, struct pd_engine_table *out,
