@@ -54,7 +54,7 @@ for blocks in 1 7 shuffled; do
 		same "$kind, blocks: $blocks: kept rows, with all columns" "$blocks/$kind.kept" "$kind.kept"
 	done
 done
-same "through Parquet, rows that the command wrote, too: verdicts" <(sorted parquet.verdicts) <(sorted texts.verdicts)
+same "pairs that were stored as Parquet: verdicts" <(sorted parquet.verdicts) <(sorted texts.verdicts)
 same "the examples in the documentation: kept texts" example.kept texts.kept
 same "the same in steps" example-again.kept example-longest.want
 has "no pages: no pairs, no verdicts, all rows are kept" "$tmp/out" "^empty: 0 0 3$"
