@@ -450,7 +450,7 @@ static int find_overlap(struct pd_group *g, uint32_t page, size_t position, cons
 	}
 	size_t others = c->n_counted - itself;
 	*out = (struct text_overlap){ set->n, (double)set->n };
-	if (known > 0 && others)
+	if (others)
 		out->pages += (double)sum * ((double)(c->n_known - 1) / (double)others);
 	return known;
 }

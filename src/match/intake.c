@@ -941,7 +941,7 @@ static int keep_key_rows(struct intake *in, const struct pd_keyfile *k, const ch
 	if (h->rows) { /* the ids of its first and its last row */
 		struct pd_unpacker *u = pd_unpacker_new();
 		struct pd_buf text = { 0 }, first_id = { 0 };
-		struct pd_span f[PD_ROW_FIELDS];
+		struct pd_span f[PD_ROW_PAIRED];
 		const uint64_t ends[2] = { 0, h->rows - 1 };
 		for (int i = 0; !status && i < 2; i++) {
 			status = pd_keyfile_unpack(k, u, ends[i] / PD_KEYFILE_BLOCK, name, &text, e);

@@ -191,7 +191,7 @@ int pd_keyfile_unpack(const struct pd_keyfile *k, struct pd_unpacker *u, size_t 
 }
 
 int pd_keyfile_row(const struct pd_keyfile *k, const struct pd_buf *block, uint64_t row, const char *name,
-		   struct pd_span f[PD_ROW_FIELDS], struct pd_err *e)
+		   struct pd_span f[PD_ROW_PAIRED], struct pd_err *e)
 {
 	uint64_t first = row / PD_KEYFILE_BLOCK * PD_KEYFILE_BLOCK;
 	struct pd_span line = pd_span(block->p + k->row_at[row] - k->row_at[first], k->row_at[row + 1] - k->row_at[row]),
@@ -202,10 +202,8 @@ int pd_keyfile_row(const struct pd_keyfile *k, const struct pd_buf *block, uint6
 	line.n--;
 	if (pd_tsv_fields(line, fields, PD_ROW_FIELDS + 1) != n)
 		return fail_block(k, row / PD_KEYFILE_BLOCK, "an invalid row", e);
-	memset(f, 0, PD_ROW_FIELDS * sizeof *f);
-	memcpy(f, fields, (n < PD_ROW_FIELDS ? PD_ROW_CONTENT_DIGEST : n) * sizeof *f);
-	if (n == PD_ROW_FIELDS - 1)
-		memcpy(f + PD_ROW_TERMS, fields + PD_ROW_CONTENT_DIGEST, (n - PD_ROW_CONTENT_DIGEST) * sizeof *f);
+	memset(f, 0, PD_ROW_PAIRED * sizeof *f);
+	memcpy(f, fields, (n < PD_ROW_FIELDS ? PD_ROW_CONTENT_DIGEST : PD_ROW_PAIRED) * sizeof *f);
 	return PD_OK;
 }
 
@@ -213,7 +211,7 @@ int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t b
 		     struct pd_err *e)
 {
 	uint64_t first = block * PD_KEYFILE_BLOCK, end = first + PD_KEYFILE_BLOCK;
-	struct pd_span f[PD_ROW_FIELDS];
+	struct pd_span f[PD_ROW_PAIRED];
 	int status = pd_keyfile_unpack(k, u, block, name, out, e);
 	for (uint64_t i = first; !status && i < end && i < k->h.rows; i++)
 		status = pd_keyfile_row(k, out, i, name, f, e);

@@ -57,11 +57,12 @@ int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e);
 /* The text of a block of rows; `out` is cleared. */
 int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
 		     struct pd_err *e);
-/* The same, before any row was read; then the columns of one row: {NULL, 0} for columns that the file does not have. */
+/* The same, before any row was read; then the columns of one row that pairs have: {NULL, 0} for columns that the file does
+ * not have. */
 int pd_keyfile_unpack(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
 		      struct pd_err *e);
 int pd_keyfile_row(const struct pd_keyfile *k, const struct pd_buf *block, uint64_t row, const char *name,
-		   struct pd_span f[PD_ROW_FIELDS], struct pd_err *e);
+		   struct pd_span f[PD_ROW_PAIRED], struct pd_err *e);
 void pd_keyfile_close(struct pd_keyfile *k);
 
 #endif

@@ -401,7 +401,7 @@ static int fetch_keys(struct fetching *g, size_t from, size_t to, struct fetched
 		size_t last = first + PD_KEYFILE_BLOCK < to ? first + PD_KEYFILE_BLOCK : to;
 		status = pd_keyfile_unpack(k, t->unpacker, block, g->file->path, &t->raw, &t->err);
 		for (; !status && row < last; row = next_wanted(g->rows, row + 1, to)) {
-			struct pd_span f[PD_ROW_FIELDS];
+			struct pd_span f[PD_ROW_PAIRED];
 			status = pd_keyfile_row(k, &t->raw, row - g->file->row, g->file->path, f, &t->err);
 			if (!status)
 				add_line(t, f, as_kept);
