@@ -88,7 +88,7 @@ static int write_list(const char *output, const struct pd_sampled_pair *pairs, s
 	return pd_outfile_close(&out, PD_OK, e);
 }
 
-/* What to label: the setting to aim at, and the labels that it needs if no more removals are wrong. */
+/* The setting to aim at, and the labels that it needs if no more removals are wrong. */
 struct plan {
 	struct pd_tune_counts counts;
 	struct pd_tune_setting target;
@@ -159,7 +159,7 @@ static size_t select_removals(const struct tune_options *o, const struct pd_tune
 	return add_removals(t, &counts, &all, want, n, numbers);
 }
 
-/* Append what the labels needed are good for: "if none is wrong, 110 labels are enough for at most 1% wrong". */
+/* Append the purpose of the labels: "if none is wrong, 110 labels are enough for at most 1% wrong". */
 static void add_aim(const struct tune_options *o, const struct plan *plan, struct pd_buf *out)
 {
 	struct pd_tune_setting all = pd_tune_common(&plan->counts, plan->counts.bands + o->suspects), aim = plan->target;
@@ -240,7 +240,7 @@ static void copy_labels(const struct terminal *at)
 		at->t->removals[at->numbers[i]].label = at->labels[i];
 }
 
-/* Append what the labels so far permit. */
+/* Append the result of the labels so far. */
 static void add_state(void *ctx, struct pd_buf *out)
 {
 	struct terminal *at = ctx;

@@ -103,7 +103,7 @@ START_TEST(no_times)
 					   "2024-5-1T12:00:00Z" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		ck_assert_msg(keep_time_key(pd_span_z(bad[i])) == 0, "%s is not a time", bad[i]);
-	/* What follows the value in memory does not count. */
+	/* Bytes after the value are not read. */
 	for (size_t n = 0; n < strlen("2024-05-01T12:00:00"); n++)
 		ck_assert_msg(keep_time_key(pd_span("2024-05-01T12:00:00Z", n)) == 0, "%zu bytes are not a time", n);
 }

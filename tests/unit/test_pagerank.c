@@ -118,7 +118,7 @@ START_TEST(plain)
 }
 END_TEST
 
-/* What the rounding of the sums leaves is less than a double can show, also over many pages. */
+/* Rounding does not change the sums, also over many pages. */
 START_TEST(exact)
 {
 	enum { NODES = 5000 };

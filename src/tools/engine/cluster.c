@@ -189,17 +189,10 @@ static int map_attach(const struct pd_engine *t, struct pd_err *e)
 					 "line %" PRIu64 " of standard input is not an edge and not a row of pairs", in.no);
 			break;
 		}
-		pd_buf_clear(&out);
-		pd_buf_add_span(&out, f[0]);
-		if (n == 2) {
-			pd_buf_add_z(&out, "\tc\t");
-			pd_buf_add_span(&out, pd_span_cmp(f[0], f[1]) < 0 ? f[0] : f[1]);
-		} else {
-			pd_buf_add_z(&out, "\tp\t");
-			pd_buf_add_span(&out, line);
-		}
-		pd_buf_add_c(&out, '\n');
-		if ((status = pd_engine_write(&out, e)) != 0)
+		struct pd_span smaller = pd_span_cmp(f[0], f[1]) < 0 ? f[0] : f[1];
+		status = n == 2 ? pd_engine_write_line(&out, f[0], "\tc\t", smaller, e)
+				: pd_engine_write_line(&out, f[0], "\tp\t", line, e);
+		if (status)
 			break;
 	}
 	pd_line_reader_release(&in);

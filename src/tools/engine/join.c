@@ -495,7 +495,7 @@ static struct pd_span signature_of(const struct partition *w, struct pd_span row
 	return pd_tsv_field(row, w->table.kind == 'e' ? PD_FP_FINGERPRINT : PD_FP_TEXT_DIGEST);
 }
 
-/* Add rows to the rows that are matched: those whose signature is not unique, or all. */
+/* Add rows to be matched: all, or only rows whose signature is not unique. */
 static int match_partition(struct partition *w, struct pd_engine_buckets *b, bool all, struct pd_err *e)
 {
 	struct pd_span rest = pd_buf_span(&w->rows), row;
@@ -594,11 +594,7 @@ static int map_dense(const struct pd_engine *t, struct pd_engine_params *p, stru
 			break;
 		if (row && !all && !pd_engine_params_wants(p, &c.row[0].fingerprint))
 			continue;
-		pd_buf_set(&out, in.key);
-		pd_buf_add_c(&out, '\t');
-		pd_buf_add_span(&out, in.value);
-		pd_buf_add_c(&out, '\n');
-		if ((status = pd_engine_write(&out, e)) != 0)
+		if ((status = pd_engine_write_line(&out, in.key, "\t", in.value, e)) != 0)
 			break;
 	}
 	pd_buf_release(&out);

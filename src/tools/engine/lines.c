@@ -59,6 +59,15 @@ void pd_engine_lines_release(struct pd_engine_lines *l)
 	pd_buf_release(&l->group);
 }
 
+int pd_engine_write_line(struct pd_buf *out, struct pd_span key, const char *between, struct pd_span value, struct pd_err *e)
+{
+	pd_buf_set(out, key);
+	pd_buf_add_z(out, between);
+	pd_buf_add_span(out, value);
+	pd_buf_add_c(out, '\n');
+	return pd_engine_write(out, e);
+}
+
 int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
 			  const struct pd_engine_params *p, struct pd_err *e)
 {
@@ -68,11 +77,7 @@ int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struc
 	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
 		if (!wanted(p, in.key))
 			continue;
-		pd_buf_clear(&out);
-		pd_buf_add_z(&out, prefix);
-		pd_buf_add_span(&out, in.value);
-		pd_buf_add_c(&out, '\n');
-		if ((status = pd_engine_write(&out, e)) != 0)
+		if ((status = pd_engine_write_line(&out, pd_span_z(prefix), "", in.value, e)) != 0)
 			break;
 	}
 	pd_buf_release(&out);

@@ -194,15 +194,20 @@ static int compare_bucket(struct joining *j, size_t from, size_t to, struct pd_e
 	return status;
 }
 
+/* The memory of the task; at least what n rows need. */
+static struct pd_budget budget_for(const struct joining *j, size_t n, bool bands)
+{
+	size_t least = pd_memory_least(n, bands), limit = j->task->memory ? j->task->memory : pd_memory_default();
+	return (struct pd_budget){ .limit = limit < least ? least : limit, .tmp_dir = j->task->tmp_dir };
+}
+
 static int join_bucket(struct joining *j, size_t from, size_t to, struct pd_err *e)
 {
-	struct pd_budget budget = { .limit = j->task->memory ? j->task->memory : pd_memory_default(), .tmp_dir = j->task->tmp_dir };
+	struct pd_budget budget = budget_for(j, to - from, false);
 	struct pd_index_limit limit = { .most = j->p->near_most };
 	struct pd_index_keys keys = { .bits = j->p->bits, .n = to - from, .v = j->sorted + from * j->words };
 	struct pd_index_pairs pairs = { 0 };
 	struct pd_index_plan plan;
-	size_t least = pd_memory_least(keys.n, false);
-	budget.limit = budget.limit < least ? least : budget.limit;
 	keys.limit = j->p->match.all_pairs ? NULL : &limit;
 	int status = pd_index_plan_choose(&plan, j->p->match.plan, keys.bits, j->p->match.k, keys.n, 0, e);
 	if (!status)
@@ -278,14 +283,12 @@ static size_t short_row_bytes(const struct joining *j)
 static int search_bands(struct joining *j, struct pd_err *e)
 {
 	const size_t size = short_row_bytes(j), n = j->bytes.n / size, words = (size_t)pd_sketch_words(&j->p->sketch);
-	struct pd_budget budget = { .limit = j->task->memory ? j->task->memory : pd_memory_default(), .tmp_dir = j->task->tmp_dir };
+	struct pd_budget budget = budget_for(j, n, true);
 	struct pd_match_options o = j->p->match;
 	struct pd_match_share share = { .band = PD_BANDS_ALL,
 					.part_bits = j->tables->part_bits,
 					.part = (uint32_t)j->table.number,
 					.full_words = (size_t)(j->tables->n_bands + 63) / 64 };
-	size_t least = pd_memory_least(n, true);
-	budget.limit = budget.limit < least ? least : budget.limit;
 	uint64_t *keys = pd_alloc((n * j->words + 1) * sizeof *keys), *sketches = pd_alloc((n * words + 1) * sizeof *sketches);
 	struct pd_rows rows = { .bits = j->p->bits, .n = n, .sketched = n, .sketch = j->p->sketch, .budget = &budget };
 	rows.fingerprints = (struct pd_rows_set){ .words = (int)j->words, .n = n, .keys = keys };
@@ -549,12 +552,7 @@ int pd_engine_map_verify(const struct pd_engine *t, struct pd_engine_params *p, 
 			hex = c.hex[1];
 		else if (!pd_span_split(&value, '\t', &hex))
 			hex = pd_span(NULL, 0);
-		pd_buf_clear(&out);
-		pd_buf_add_span(&out, hex);
-		pd_buf_add_z(&out, candidate ? "\tx\t" : "\tw\t");
-		pd_buf_add_span(&out, value);
-		pd_buf_add_c(&out, '\n');
-		if ((status = pd_engine_write(&out, e)) != 0)
+		if ((status = pd_engine_write_line(&out, hex, candidate ? "\tx\t" : "\tw\t", value, e)) != 0)
 			break;
 	}
 	pd_buf_release(&out);
